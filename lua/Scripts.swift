@@ -1,22 +1,22 @@
 /// The embedded Lua scripts, by pack.
 ///
-/// A pack is a folder beside this file. What lies in it is embedded by the build, so nothing is listed here;
-/// `README.md` tells how a script is written and what is put around it when it is loaded.
+/// A pack is a folder beside this file. The build embeds its files, so none is listed here; `README.md` describes how a
+/// script is written and which texts surround it when it is loaded.
 public enum Scripts {
     /// A Lua file.
     public struct File: Sendable {
-        /// The folder it lies in.
+        /// The folder of the file.
         public let pack: String
         /// The file's name without `.lua`; in its pack no other file has it.
         public let name: String
         /// Its bytes.
         public let source: [UInt8]
 
-        /// How messages call it: `barbershop/vote.lua`.
+        /// The script's name in messages: `barbershop/vote.lua`.
         public var path: String { pack + "/" + name + ".lua" }
     }
 
-    /// The pack that is always there: what is put in front of scripts, and what the gateway calls by itself.
+    /// The pack that is always present: the preludes of scripts, and the scripts that the gateway calls by itself.
     public static let core = "core"
 
     /// The text put in front of every script.
@@ -37,7 +37,7 @@ public enum Scripts {
     /// Every script but the preludes, in the order of their paths.
     public static let files: [File] = all.filter { $0.pack != core || !preludes.contains($0.name) }
 
-    /// What each pack says of itself, the text of its `pack.json`, by the pack's name.
+    /// Each pack's own description, the text of its `pack.json`, by the pack's name.
     public static let packs: [String: [UInt8]] = {
         var packs: [String: [UInt8]] = [:]
         for (path, text) in EmbeddedFiles.all where path.hasSuffix("/pack.json") {

@@ -1,11 +1,11 @@
 import Foundation
 import PackagePlugin
 
-/// Turns every file of a target that is not Swift into a part of the program: a new script or page is embedded because
-/// it is there.
+/// Embeds every file of a target that is not Swift into the program, so that a new script or page needs no list.
 ///
-/// The work is done by `scripts/embed.sh`, so that a build with sanitizers or for another machine has no tool of ours to
-/// build first. SwiftPM's own way, `.embedInCode`, writes lists of numbers, which take the compiler fifty times as long.
+/// The work is done by `scripts/embed.sh`, so that a build with sanitizers or for another machine has no tool of this
+/// project to build first. SwiftPM's own way, `.embedInCode`, writes lists of numbers, which take the compiler fifty
+/// times as long.
 @main
 struct EmbedFiles: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {

@@ -9,7 +9,7 @@ import Transport
 
 /// The broker: owns the subscription to Redis and sends each channel message to the shards that have members for it.
 ///
-/// It also proves that delivery works: probes that the shards publish through Redis must come back (design section 8).
+/// It also proves that delivery works: probes that the shards publish through Redis must return (design section 8).
 /// Thread: its own.
 final class Broker: SubscriberLinkOwner, ClusterHubOwner {
     private struct Interest {
@@ -25,26 +25,26 @@ final class Broker: SubscriberLinkOwner, ClusterHubOwner {
     private let keys: Keys
     private let limits: Limits
     private let bounds: ChannelMessage.Bounds
-    /// The channel on which other nodes speak to this one.
+    /// The channel on which other nodes send messages to this one.
     private let inbox: [UInt8]
     private var link: SubscriberLink?
     private var servers: MasterFollower?
-    /// In place of the link, on a cluster.
+    /// On a cluster, in place of the link.
     private var cluster: ClusterHub?
     private var probes: DeliveryProbes
-    /// What is known of the subscriber link; compared with what it is.
+    /// The last report on the subscriber link, for comparison with its current state.
     private var report = LinkReport.down(nil)
     private var timer: ReactorTimer?
     private var directory: [Topic: Interest] = [:]
-    /// What this tick brings to each shard; sent together at its end.
+    /// The messages of this tick for each shard, sent together at its end.
     private var outgoing: [[ShardMessage]]
-    /// Shards whose mailbox was full: they are told that they lost messages as soon as there is room.
+    /// Shards whose mailbox was full: they are notified of the loss as soon as there is room.
     private var overflowed: Set<Int> = []
     private var received: [BrokerMessage] = []
-    /// The failures that the log was told, by part.
+    /// The failures already logged, by part.
     private var toldReasons: [Condition.Part: NotReadyReason] = [:]
     private var hasBeenLive = false
-    /// Channels of a cluster that were lost in this tick, and why the last of them.
+    /// Channels of a cluster that were lost in this tick, and the last failure.
     private var lost: (channels: Int, failure: RedisFailure?) = (0, nil)
 
     /// Builds the broker on its thread.
@@ -138,7 +138,7 @@ final class Broker: SubscriberLinkOwner, ClusterHubOwner {
         }
         for shard in outgoing.indices {
             if overflowed.contains(shard) {
-                // One batch, so that a shard with more topics than its mailbox has places is told of all of them.
+                // One batch, so that a shard with more topics than places in its mailbox is notified of all of them.
                 outgoing[shard].removeAll(keepingCapacity: true)
                 outgoing[shard].append(.lost)
                 if let map = servers?.map { outgoing[shard].append(.servers(map)) }
@@ -162,7 +162,7 @@ final class Broker: SubscriberLinkOwner, ClusterHubOwner {
         cluster?.undelivered(shard: shard)
     }
 
-    /// Tells a shard that lost messages which channels are live, so that it repairs them.
+    /// Notifies a shard that lost messages which channels are live, so that it repairs them.
     private func confirmAll(_ shard: Int) {
         let bit = UInt64(1) << UInt64(shard)
         for (topic, interest) in directory where interest.isLive && interest.shards & bit != 0 {
@@ -192,23 +192,23 @@ final class Broker: SubscriberLinkOwner, ClusterHubOwner {
         forEachShard(interest.shards) { outgoing[$0].append(.event(topic, message)) }
     }
 
-    /// Another node says something to a shard, or somebody who is none.
+    /// Passes another node's message to a shard; the sender is not verified yet.
     private func hop(_ message: [UInt8]) {
         if message.first == UInt8(ascii: "!") { return answer(message) }
-        // A state in an answer may be as large as any; around it an answer has at most a megabyte.
+        // An answer may contain a state of the maximum size; around it are at most a megabyte.
         guard message.count <= limits.answerBytesMax + 2 * EnginePayload.bytesMax,
             let shard = HopEnvelope(message)?.shard, outgoing.indices.contains(shard)
         else { return node.statistics.hopsRefused.add(1) }
         outgoing[shard].append(.hop(message))
     }
 
-    /// A courier answers a question of a shard: `!SHARD.RANDOM WORD`, a line end, and what it says.
+    /// Passes a courier's answer to a shard: `!SHARD.RANDOM WORD`, a line end, and the content.
     private func answer(_ message: [UInt8]) {
         let digits = message.dropFirst().prefix { ASCII.isDigit($0) }
         guard digits.count <= 4, let shard = ASCII.decimal(digits), outgoing.indices.contains(shard) else {
             return node.statistics.hopsRefused.add(1)
         }
-        // One that is too large cannot be read, and whoever waits is told so now.
+        // A larger answer cannot be parsed, and the waiting callers are notified now.
         let head = message.prefix(256).prefix { $0 != UInt8(ascii: "\n") }
         outgoing[shard].append(.asked(message.count <= limits.askAnswerBytesMax + 256 ? message : Array(head)))
     }
@@ -265,7 +265,7 @@ final class Broker: SubscriberLinkOwner, ClusterHubOwner {
         takeProbeSteps()
     }
 
-    /// Notices what became of the subscriber link, failed dials included.
+    /// Notices changes of the subscriber link, failed dials included.
     private func watchLink() {
         let now = link?.facts.map { LinkReport.up(runID: $0.runID) } ?? .down(link?.lastFailure)
         guard now != report else { return }
@@ -298,7 +298,7 @@ final class Broker: SubscriberLinkOwner, ClusterHubOwner {
     }
 
     private func reconnect(_ parts: [Condition.Part], _ reason: NotReadyReason) {
-        // Told before the links go down, so that the log says first what was found.
+        // Reported before the links go down, so that the log has the cause first.
         tellHealth()
         node.statistics.count(reason, parts)
         for part in parts {
@@ -323,7 +323,7 @@ final class Broker: SubscriberLinkOwner, ClusterHubOwner {
         tellHealth()
     }
 
-    /// Readiness says what is not proven, and the log what fails: once per reason.
+    /// Reports unproven parts to readiness, and failures to the log: once per reason.
     private func tellHealth() {
         node.health.delivery(
             cluster?.conditions ?? probes.conditions, provenMs: cluster.map(\.provenMs) ?? probes.provenMs,
@@ -343,6 +343,6 @@ final class Broker: SubscriberLinkOwner, ClusterHubOwner {
         }
     }
 
-    /// How often links are looked at: what a probe may be late, twice.
+    /// Milliseconds between two looks at the links; the wait for a look can delay a probe twice.
     private static let probeTickMs = 250
 }

@@ -5,28 +5,28 @@ import RedisLink
 import Service
 import Transport
 
-/// What the broker does of a cluster for: its directory of topics, and its way to the shards.
+/// The broker's services for a cluster: its directory of topics, and its way to the shards.
 ///
 /// Thread: the broker's.
 protocol ClusterHubOwner: AnyObject {
-    /// A channel is live from now on: what was published before may have been missed.
+    /// A channel is live from now on: earlier messages may have been missed.
     func channelLive(_ channel: [UInt8])
-    /// A message came on a channel.
+    /// A message arrived on a channel.
     func channelMessage(_ channel: [UInt8], _ payload: [UInt8])
-    /// Channels are live no more; each is told live again later.
+    /// Channels are no longer live; each is reported live again later.
     func channelsLost(_ channels: [[UInt8]], _ failure: RedisFailure)
-    /// Sends a message to a shard with what else this tick brings it.
+    /// Sends a message to a shard, together with the others of this tick.
     func send(_ message: ShardMessage, to shard: Int)
-    /// What is proven has changed.
+    /// The set of proven parts has changed.
     func healthChanged()
 }
 
 /// The broker's side of a cluster: the map, the subscriptions on every master, and the proof that each delivers.
 ///
-/// Each master has probes of its own, on a channel of one of its slots, so that one that fails is known by name while the
-/// others go on. Thread: the broker's.
+/// Each master has probes of its own, on a channel of one of its slots. A failing master is thus known by name while
+/// the others continue. Thread: the broker's.
 final class ClusterHub: ClusterSubscriberOwner {
-    /// Takes what comes on the channel that is not sharded; should the link be lost, no topic is.
+    /// Receives the messages of the channel that is not sharded; a loss of its link affects no topic.
     private final class Letterbox: SubscriberLinkOwner {
         private unowned let owner: any ClusterHubOwner
 
@@ -37,7 +37,7 @@ final class ClusterHub: ClusterSubscriberOwner {
         func channelsLost(_ failure: RedisFailure) {}
     }
 
-    /// A master and what is proven of it.
+    /// A master, and the state of its proof.
     private struct Range {
         let name: String
         var slots: Int
@@ -52,7 +52,7 @@ final class ClusterHub: ClusterSubscriberOwner {
     private let context: ConnectionContext
     private var watch: ClusterWatch?
     private var subscriber: ClusterSubscriber?
-    /// The link for the one channel that is not sharded: on it other nodes and couriers speak to this one.
+    /// The link for the one channel that is not sharded, on which other nodes and couriers send messages to this one.
     private var plain: (node: [UInt8], link: SubscriberLink)?
     private let letterbox: Letterbox
     private let inbox: [UInt8]
@@ -82,13 +82,13 @@ final class ClusterHub: ClusterSubscriberOwner {
 
     // MARK: Channels
 
-    /// Wants a sharded channel; true when it is live already.
+    /// Subscribes to a sharded channel; true when it is live already.
     func want(_ channel: [UInt8]) -> Bool { subscriber?.want(channel) ?? false }
 
-    /// Ceases to want a channel.
+    /// Ends the subscription to a channel.
     func unwant(_ channel: [UInt8]) { subscriber?.unwant(channel) }
 
-    /// Sends what the wants of this tick add up to.
+    /// Sends the subscriptions and unsubscriptions of this tick.
     func flush() { subscriber?.flush() }
 
     // MARK: The map
@@ -102,7 +102,7 @@ final class ClusterHub: ClusterSubscriberOwner {
             trouble = nil
             use(map)
         case .unreachable(let failure):
-            // What was known goes on to be used.
+            // The last known map remains in use.
             if ranges.isEmpty { trouble = Condition(.node, .redis(failure.kind), detail: failure.detail) }
         case .damaged(let uncovered, let open):
             if uncovered.isEmpty {
@@ -140,14 +140,14 @@ final class ClusterHub: ClusterSubscriberOwner {
             ])
     }
 
-    /// Begins to prove a master, by a channel of one of its slots.
+    /// Starts the probes of a master, on a channel of one of its slots.
     private func prove(_ master: SlotMap.Master, in map: SlotMap) {
         let slots = map.slots(of: master.id)
         let count = slots.reduce(0) { $0 + $1.count }
         if let range = ranges[master.id] {
             ranges[master.id]?.slots = count
             guard map[HashSlot.of(range.channel)]?.id != master.id else { return }
-            // The master that has the slot now may be proven by the same channel already.
+            // The current master of the slot may be proven by the same channel already.
             let isShared = ranges.contains { $0.key != master.id && $0.value.channel == range.channel }
             if !isShared { subscriber?.unwant(range.channel) }
         }
@@ -159,11 +159,11 @@ final class ClusterHub: ClusterSubscriberOwner {
                 shards: node.shards.count, intervalMs: node.limits.redisProbeMs,
                 timeoutMs: node.limits.redisProbeTimeoutMs))
         _ = subscriber?.want(channel)
-        // Shards tell anew what became of their links to it.
+        // Shards report the state of their links to it again.
         for shard in node.shards.indices { owner.send(.tellMaster(master.id), to: shard) }
     }
 
-    /// Subscribes to plain channels at the master of the inbox's slot, where those publish who speak to this node.
+    /// Subscribes to plain channels at the master of the inbox's slot, at which senders to this node publish.
     private func usePlain(_ map: SlotMap) {
         guard let master = map[HashSlot.of(inbox)], plain?.node != master.id else { return }
         plain?.link.stop()
@@ -209,7 +209,7 @@ final class ClusterHub: ClusterSubscriberOwner {
         due()
     }
 
-    /// Notices what became of the subscriber link of a master.
+    /// Notices changes of the subscriber link of a master.
     private func look(at id: [UInt8]) {
         guard let range = ranges[id], let subscriber else { return }
         let now = subscriber.facts(id).map { LinkReport.up(runID: $0.runID) } ?? .down(subscriber.lastFailure(id))
@@ -220,14 +220,14 @@ final class ClusterHub: ClusterSubscriberOwner {
 
     // MARK: Probes
 
-    /// A shard tells of its link to a master.
+    /// Takes a shard's report on its link to a master.
     func shardLink(_ shard: Int, _ id: [UInt8], _ report: LinkReport) {
         look(at: id)
         ranges[id]?.probes.shard(shard, report, nowMs: reactor.nowMs)
         due()
     }
 
-    /// A shard could not write a number, which will not come back.
+    /// A shard could not write a number, which will not return.
     func refused(_ shard: Int, _ id: [UInt8], _ number: Int, _ failure: RedisFailure) {
         ranges[id]?.probes.refused(number, shard: shard, failure, nowMs: reactor.nowMs)
         owner.healthChanged()
@@ -268,12 +268,12 @@ final class ClusterHub: ClusterSubscriberOwner {
         }
     }
 
-    // MARK: What is known
+    // MARK: State of the proof
 
     /// Every part that is not proven, of every master.
     var unproven: [Condition] { named(\.unproven) }
 
-    /// Why delivery is not proven.
+    /// The reasons for which delivery is not proven.
     var conditions: [Condition] { named(\.conditions) }
 
     private func named(_ list: (DeliveryProbes) -> [Condition]) -> [Condition] {
@@ -286,7 +286,7 @@ final class ClusterHub: ClusterSubscriberOwner {
             }
     }
 
-    /// Whether some masters are proven and the others are known to fail; tells the figures of all, too.
+    /// Whether some masters are proven and the others are known to fail; also reports the figures of all.
     func isPartlyProven() -> Bool {
         let masters = ranges.values.sorted { $0.name < $1.name }.map { range in
             MasterFigures.Master(
@@ -296,7 +296,7 @@ final class ClusterHub: ClusterSubscriberOwner {
         return partial.judge(proven: masters.count(where: \.isProven), conditions)
     }
 
-    /// When a number last came back by the link that waits longest; `nil` while there is one by which none did.
+    /// When a number last returned by the link that waits longest; `nil` while one link never returned any.
     var provenMs: Int? {
         guard !ranges.isEmpty else { return nil }
         var oldest = Int.max

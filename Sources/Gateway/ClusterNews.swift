@@ -1,7 +1,7 @@
 import Reactors
 import RedisLink
 
-/// Tells the broker of a shard's links to the masters of a cluster: each connection, and each change of what one fails of.
+/// Reports a shard's links to the masters of a cluster to the broker: each connection, and each new failure.
 ///
 /// Thread: the shard's.
 final class ClusterNews {
@@ -14,25 +14,25 @@ final class ClusterNews {
         self.shard = shard
     }
 
-    /// A connection is ready; told even when the last one led to the same server, since every one must be proven.
+    /// Reports a new connection, even to the same server as before, since every one must be proven.
     func connected(_ node: [UInt8], _ facts: ServerFacts) {
         told[node] = nil
         tell(node, .up(runID: facts.runID))
     }
 
-    /// The broker has begun to prove a master anew.
+    /// The broker has restarted the proof of a master.
     func again(_ node: [UInt8], at link: ClusterLink) {
         told[node] = nil
         look(at: link)
     }
 
-    /// The map may be out of date.
+    /// Reports that the map may be out of date.
     func stale(_ address: ClusterAddress?) {
-        // Should the mailbox be full, whoever is sent elsewhere next says it again.
+        // When the mailbox is full, the next redirected call reports it again.
         _ = broker.send(.mapIsStale(address))
     }
 
-    /// Called now and then: tells what is not told yet.
+    /// Reports changes; called now and then.
     func look(at link: ClusterLink) {
         let linked = Set(link.linkedNodes)
         told = told.filter { linked.contains($0.key) }

@@ -13,7 +13,7 @@ import Transport
 ///
 /// Thread: main.
 public final class GatewayNode {
-    /// The addresses it listens on, with the ports it got.
+    /// The addresses of the listeners, with their actual ports.
     public struct Addresses: Sendable {
         /// TLS.
         public var tls: HostPort?
@@ -22,7 +22,7 @@ public final class GatewayNode {
         /// Operations.
         public var operations: HostPort?
 
-        /// One JSON object, as `--ready-file` gets it.
+        /// One JSON object, as written to `--ready-file`.
         public var json: [UInt8] {
             var text: [UInt8] = []
             for (name, address) in [("tls", tls), ("plain", plain), ("ops", operations)] {
@@ -39,27 +39,27 @@ public final class GatewayNode {
 
     private let node: Node
     private let settings: GatewaySettings
-    /// What new connections get; a reload replaces it.
+    /// TLS of new connections; a reload replaces it.
     private var tls: TLSContext?
     private var threads: [Reactors.Thread] = []
     private var brokerThread: Reactors.Thread?
     private var heapTrim = HeapTrim()
-    /// When readiness turned red for a drain; `nil` unless one is under way.
+    /// When readiness turned red for a drain, monotonic milliseconds; `nil` unless one is under way.
     private var drainBeganMs: Int?
-    /// Connections that were open when the node was told to end at once.
+    /// Number of connections that were open when the node was stopped at once.
     private var connectionsCut = 0
     /// Addresses on which the gateway listens, or will listen.
     public let addresses: Addresses
     /// Listeners of clients that are bound and not open yet.
     private var awaiting: [ListenerPlan]
-    /// When they open at the latest, monotonic milliseconds.
+    /// The latest time at which they open, monotonic milliseconds.
     private let listenByMs: Int
     /// Whether clients can connect.
     public private(set) var isListening = false
 
-    /// Reads every file, binds every address, starts every thread; on a problem nothing is left running.
+    /// Reads every file, binds every address, starts every thread; after a problem nothing is left running.
     ///
-    /// `phones` are those of the demo, which pages show; `nil` where nothing is pushed.
+    /// `phones` are those of the demo, which pages show; `nil` where no pushes are sent.
     public init(
         _ settings: GatewaySettings, servesPages: Bool, phones: DemoPhones? = nil, log: Log
     ) throws(StartProblem) {
@@ -78,7 +78,7 @@ public final class GatewayNode {
         }
         let (plans, addresses) = try GatewayNode.bind(settings, parts: parts, node: node)
         self.addresses = addresses
-        // Readiness can be asked for at once.
+        // Readiness can be queried at once.
         let operations = plans.filter(\.door.isOperations)
         for plan in operations { try GatewayNode.listen(plan, log) }
         awaiting = plans.filter { !$0.door.isOperations }
@@ -172,9 +172,9 @@ public final class GatewayNode {
         log.write(.info, "listening", [("listener", plan.name), ("address", plan.address.description)])
     }
 
-    /// Opens the listeners of clients once delivery is proven, or has not been for `listenGraceMs`; true when it did.
+    /// Opens the listeners of clients once delivery is proven, or after `listenGraceMs`; true when it did.
     ///
-    /// Until then the kernel refuses connections, so a balancer takes another node. Called often until ``isListening``.
+    /// Until then the kernel refuses connections, so a balancer uses another node. Called often until ``isListening``.
     public func listenIfDue() throws(StartProblem) -> Bool {
         guard !isListening, node.health.isDeliveryProven || Clock.monotonicMs() >= listenByMs else { return false }
         isListening = true
@@ -190,12 +190,12 @@ public final class GatewayNode {
 
     // MARK: Lifecycle
 
-    /// Why the node is not ready; `nil` when it is.
+    /// The reason for which the node is not ready; `nil` when it is.
     public var notReadyBecause: String? { node.health.notReadyBecause }
 
-    /// Reads certificate, tokens' keys and API keys again; keeps everything as it was when any of them is wrong.
+    /// Reads certificate, tokens' keys and API keys again; keeps all of them when any is invalid.
     ///
-    /// The access log is opened anew, whatever became of the others.
+    /// The access log is reopened in any case.
     public func reload() {
         do {
             try node.accessLog?.log.reopen()
@@ -223,13 +223,13 @@ public final class GatewayNode {
             loops: node.shards.count + 1, exitMs: settings.limits.stuckExitMs, stalls: node.stalls, log: node.log)
     }
 
-    /// How often the loops of the broker and of each shard have turned; what has not begun is missing.
+    /// Number of turns of the loops of the broker and of each shard; loops that have not started are missing.
     public var turns: [Int] {
         (node.brokerLoop.withLock { $0 }.map { [$0] } ?? []).map(\.ticks.value)
             + node.shardStatistics.all.map(\.loop.ticks.value)
     }
 
-    /// Looks after what the process has of the machine; called once a second.
+    /// Checks the process's resources; called once a second.
     public func watch() {
         watchDescriptors()
         node.lookAtLoops()
@@ -240,14 +240,14 @@ public final class GatewayNode {
         if heapTrim.isDue(held: node.admission.figures.open + topics, handshakes: handshakes) { _ = malloc_trim(0) }
     }
 
-    /// Turns readiness red while hardly any file descriptors are left, since the next client may not be accepted.
+    /// Turns readiness red while few file descriptors are left, since the next client may not be accepted.
     private func watchDescriptors() {
         guard let (open, limit) = Descriptors.count() else { return }
         let room = DescriptorRoom(open: open, limit: limit)
         node.health.set(.descriptors, room.state(connectionsMax: settings.limits.connectionsMax))
     }
 
-    /// Turns readiness red; balancers then send nobody new.
+    /// Turns readiness red; balancers then send no new clients.
     public func announceDrain() {
         node.health.drain()
         drainBeganMs = Clock.monotonicMs()
@@ -256,7 +256,7 @@ public final class GatewayNode {
 
     /// Stops accepting and closes clients over the drain time; ``join()`` returns when all have gone.
     ///
-    /// Who is connected already, or is waiting to be accepted, is served to the end.
+    /// Clients that are connected, or wait to be accepted, are served to the end.
     public func drain() {
         for mailbox in node.shards { _ = mailbox.send(.drain(overMs: settings.limits.drainMs)) }
     }
@@ -293,7 +293,7 @@ extension HTTPPeer.Door {
     }
 }
 
-/// Admits everybody: the operations listener must answer when clients are refused.
+/// Admits every connection: the operations listener must answer when clients are refused.
 final class OpenAdmission: Admission {
     func admit(_ address: IPAddress?) -> Bool { true }
     func move(from proxy: IPAddress?, to client: IPAddress?, wasEstablished: Bool) -> Bool { true }

@@ -5,19 +5,19 @@ import RedisLink
 import Rights
 import Service
 
-/// Fetches the secret that all nodes of one Redis share, and tells the shards of it.
+/// Reads the secret that all nodes of one Redis share, and passes it to the shards.
 ///
-/// Whoever finds none leaves the one it has, so a Redis that lost its data gets the same again from the nodes that live.
+/// A node that finds none stores its own. A Redis that lost its data thus gets the same secret again from a live node.
 /// Thread: that of the first shard.
 final class HopSecret {
     private let node: Node
     private let link: any RedisCalls
     private var own = SecureRandom.bytes(HopKeys.secretBytes)
-    /// Whether the present connection has brought it.
+    /// Whether the secret was read on the current connection.
     private var isKnown = false
     private var isAsking = false
     private var hasToldFailure = false
-    /// Sweeps that pass before it asks again.
+    /// Number of sweeps until the next read.
     private var pause = 0
     /// The same after a failure: five seconds.
     private static let pauseMax = 20
@@ -27,7 +27,7 @@ final class HopSecret {
         self.link = link
     }
 
-    /// The link to Redis is new, and may lead to another one.
+    /// The link to Redis is new, and may lead to another server.
     func linkIsNew() {
         isKnown = false
         isAsking = false
@@ -35,7 +35,7 @@ final class HopSecret {
         sweep()
     }
 
-    /// Asks until it is known; called four times a second.
+    /// Reads the secret until it is known; called four times a second.
     func sweep() {
         guard !isKnown, !isAsking, link.isReady else { return }
         guard pause == 0 else { return pause -= 1 }

@@ -4,7 +4,7 @@ import Reactors
 import Service
 import Transport
 
-/// A listening address: one socket a shard, bound together, and how its connections begin.
+/// A listening address: one socket for each shard, bound together, and the start of its connections.
 struct ListenerPlan: Sendable {
     /// Name in the log and in the ready file: `tls`, `plain`, `ops`.
     let name: String
@@ -18,12 +18,12 @@ struct ListenerPlan: Sendable {
     /// A socket for each shard, which owns it once it listens; `nil` for a shard that could not start.
     private(set) var descriptors: [Int32?]
 
-    /// Connections that the kernel holds for each socket until they are accepted.
+    /// Maximum connections that the kernel queues for each socket until they are accepted.
     private static let backlog: Int32 = 4_096
 
-    /// Binds a socket for each shard; the numeric address, port 0 for any.
+    /// Binds a socket for each shard; the address is numeric, port 0 lets the system choose.
     ///
-    /// Unless the address `isShared` with other processes, the first socket finds out whether one of them has it.
+    /// Unless the address `isShared` with other processes, the first socket finds out whether another process uses it.
     static func bind(_ address: HostPort, count: Int, isShared: Bool) throws(StartProblem) -> ([Int32], HostPort) {
         let host = address.host == "localhost" ? "127.0.0.1" : address.host
         guard let numeric = IPAddress(text: host.utf8) else {
@@ -43,9 +43,9 @@ struct ListenerPlan: Sendable {
         return (descriptors, HostPort(host: address.host, port: port))
     }
 
-    /// Begins to listen with every socket; from then on they share the address with each other.
+    /// Starts listening with every socket; from then on they share the address with each other.
     ///
-    /// The first one listens alone, so that of two processes which bound the address at once only one gets it.
+    /// The first one listens alone, so that of two processes that bound the address at once only one gets it.
     func listen() throws(StartProblem) {
         do {
             for (index, raw) in descriptors.compactMap(\.self).enumerated() {
@@ -58,7 +58,7 @@ struct ListenerPlan: Sendable {
         }
     }
 
-    /// Closes the sockets of shards that could not start: the kernel would hand them clients that nobody accepts.
+    /// Closes the sockets of shards that could not start: the kernel would assign them clients that no thread accepts.
     mutating func close(_ shards: some Sequence<Int>) {
         for shard in shards {
             guard let raw = descriptors[shard] else { continue }

@@ -4,21 +4,21 @@ import RedisLink
 import Service
 import Transport
 
-/// Tells the shards and the broker's own link which server is the master.
+/// Reports the current master to the shards and to the broker's own link.
 ///
-/// When another takes its place, the links that publishes go by leave the old one first, then the broker's: so nothing
-/// that this node still wrote there is missed by its own members. Thread: the broker's.
+/// When the master changes, the links for publishes leave the old one first, then the broker's link. So the members of
+/// this node miss no event that it still wrote there. Thread: the broker's.
 final class MasterFollower {
-    /// What the broker's link is made with.
+    /// The directory of primaries from which the broker's link is made.
     let board: ServerBoard
     private let shards: Int
     private let nowMs: () -> Int
     private let tellShards: (ServerMap) -> Void
     private var watch: SentinelWatch?
-    /// A map that shards still have to take, and since when.
+    /// A map that some shards still have to apply, and since when, monotonic milliseconds.
     private var pending: (map: ServerMap, shards: Set<Int>, sinceMs: Int)?
 
-    /// The longest that the broker's link waits for the shards', milliseconds.
+    /// Maximum time that the broker's link waits for the shards', milliseconds.
     private static let patienceMs = 250
 
     init(
@@ -45,17 +45,17 @@ final class MasterFollower {
         weak var follower: MasterFollower?
     }
 
-    /// Somebody has a reason to look.
+    /// Asks for a look at the servers.
     func ask(_ hint: ServerHint) {
         watch?.ask(hint)
     }
 
-    /// What is known now; `nil` for one server.
+    /// The current map; `nil` for one server.
     var map: ServerMap? { watch?.map }
 
     private func take(_ map: ServerMap) {
         tellShards(map)
-        // A map that follows at once must not let the broker's link go before the shards' have gone.
+        // A second map at once must not let the broker's link move before the shards' links.
         if let pending, pending.map.masters.first?.endpoint == map.masters.first?.endpoint { return }
         let old = board.map?.masters.first?.endpoint
         guard let old, let new = map.masters.first?.endpoint, old != new else {
@@ -65,14 +65,14 @@ final class MasterFollower {
         pending = (map, Set(0..<shards), nowMs())
     }
 
-    /// A shard has taken a map.
+    /// A shard has applied a map.
     func moved(shard: Int, generation: Int) {
         guard let waiting = pending, generation >= waiting.map.generation else { return }
         pending?.shards.remove(shard)
         if pending?.shards.isEmpty == true { finish() }
     }
 
-    /// Called often: shards that do not answer are not waited for.
+    /// Called often: ends the wait for shards that do not answer.
     func look() {
         if let pending, nowMs() - pending.sinceMs >= MasterFollower.patienceMs { finish() }
     }

@@ -4,7 +4,7 @@ import Service
 
 /// Figures of the servers behind a group of Sentinels and behind a cluster.
 extension Metrics {
-    /// Which servers are masters, what is proven of them, and what their links have done.
+    /// The current masters, their proof, and the counters of their links.
     static func masters(_ node: Node, _ page: inout MetricsPage) {
         let group = node.sentinelStatistics
         let watched = group.master.withLock { $0 }
@@ -51,6 +51,6 @@ extension Metrics {
             group.lost.value)
     }
 
-    /// A label's value without what would have to be quoted: the path of a socket may have it.
+    /// A label's value without characters that need quotes: the path of a socket may have them.
     static func bare(_ text: String) -> String { String(text.map { "\"\\".contains($0) ? "?" : $0 }) }
 }

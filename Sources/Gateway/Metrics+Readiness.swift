@@ -5,7 +5,7 @@ import Transport
 
 /// The table of readiness, and the figures behind its rows.
 extension Metrics {
-    /// Each row, and the node as a whole.
+    /// Each row, and the node's overall readiness.
     static func readiness(_ node: Node, _ page: inout MetricsPage) {
         page.gauge(
             "switchboard_ready",

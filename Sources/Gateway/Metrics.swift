@@ -9,7 +9,7 @@ import Transport
 ///
 /// No label takes a value from input.
 enum Metrics {
-    /// Renders everything; reads other threads' counters, which may be a tick old.
+    /// Renders all figures; reads other threads' counters, which may be a tick old.
     static func text(of node: Node) -> [UInt8] {
         var page = MetricsPage()
         connections(node, &page)

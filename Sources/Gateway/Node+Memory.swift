@@ -5,7 +5,7 @@ import Service
 import Transport
 
 extension Node {
-    /// Looks at the memory, four times a second; tells admission, readiness and the log when it has changed.
+    /// Checks the memory, four times a second; reports a change to admission, readiness and the log.
     func lookAtMemory() {
         guard memory.look() else { return }
         admission.memoryIsShort(memory.isShort)
@@ -13,7 +13,7 @@ extension Node {
         health.set(.memory, memory.isShort ? .red(figures: figures) : .fine(figures: figures))
     }
 
-    /// Looks at the loops of the shards; each wakes at least every half second, and a stuck one serves nobody.
+    /// Checks the loops of the shards; each wakes at least every half second, and a stuck one serves no client.
     func lookAtLoops() {
         let nowMs = Clock.monotonicMs()
         let ageMs = shardStatistics.all.map(\.loop.lastTickMs.value).filter { $0 > 0 }.map { nowMs - $0 }.max() ?? 0
@@ -24,8 +24,8 @@ extension Node {
 
     /// Compares the end of the certificate with the clock.
     ///
-    /// Also an ended certificate is a warning: every node has the same, and red ones would take away the connections too
-    /// that are open already.
+    /// An expired certificate is a warning as well. Every node has the same one, and red nodes would also lose the
+    /// connections that are open already.
     func lookAtCertificate() {
         guard let certificate = rights.certificate else { return }
         let leftSeconds = certificate.notAfter - Clock.wallMs() / 1_000

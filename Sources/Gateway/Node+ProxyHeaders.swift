@@ -3,9 +3,9 @@ import Core
 import Service
 import Synchronization
 
-/// A proxy and a listener that do not fit each other: nothing works, and neither of them says why.
+/// Detection of a proxy and a listener that do not match: nothing works, and neither reports the reason.
 extension Node {
-    /// Tells the log once what is wrong with PROXY headers on a listener, and how to mend it.
+    /// Logs once what is wrong with PROXY headers on a listener, and the mend.
     func tell(_ reason: CloseReason, onTLS: Bool) {
         guard !hasToldProxyHeaders.exchange(true, ordering: .relaxed) else { return }
         let (listener, word) = onTLS ? ("--listen", "tls") : ("--listen-plain", "plain")

@@ -9,24 +9,24 @@ import Service
 import Synchronization
 import Transport
 
-/// What all threads of a gateway share: settings, rights, figures, and the mailboxes to each other.
+/// The state that all threads of a gateway share: settings, rights, figures, and the mailboxes to each other.
 ///
-/// Immutable after it was made, but for what says how it is guarded. Thread: any.
+/// Immutable once made, except for members that say how they are guarded. Thread: any.
 final class Node: Sendable {
     /// Rights that a reload may replace.
     struct Reloadable: Sendable {
-        /// Who presents credentials.
+        /// Checks credentials.
         var authenticator: Authenticator
-        /// The certificate of the TLS listener: pages of a name it bears are the gateway's own.
+        /// The certificate of the TLS listener: pages of a name in it are the gateway's own.
         var certificate: TLSContext?
     }
 
-    /// A random name, to tell nodes apart in logs and in `CLIENT LIST`.
+    /// A random name that identifies the node in logs and in `CLIENT LIST`.
     let name: String
     let limits: Limits
     let keys: Keys
     let redis: RedisTarget
-    /// Replicas that must have what is acknowledged; 0 for none.
+    /// Number of replicas that must have an event before it is acknowledged; 0 for none.
     let redisWait: Int
     let library: ScriptLibrary
     let scripts: StoreScripts
@@ -34,32 +34,32 @@ final class Node: Sendable {
     /// The documents of `/v1/openapi.json`, by kind of caller.
     let documents: OpenAPIDocuments
     let access: AccessPolicy
-    /// Judges routes and commands by their callers.
+    /// Decides which routes and commands a caller may use.
     let callRights: CallRights
     let origins: OriginPolicy
-    /// What proves to any node which session a client had.
+    /// Proves to any node which session a client had.
     let proofs: SessionProofs
-    /// Where conversations begin.
+    /// The registry of dialects.
     let openings: OpeningTable
     let servesEcho: Bool
-    /// Whether `permessage-deflate` is agreed on.
+    /// Whether the gateway agrees on `permessage-deflate`.
     let deflates: Bool
-    /// Bytes from which on a message is deflated.
+    /// Size in bytes from which on a message is deflated.
     let deflateBytesMin: Int
     let testFault: TestFault
     let servesPages: Bool
-    /// Makes guests for the demo's page; `nil` where there is none.
+    /// Creates guests for the demo's page; `nil` where there is none.
     let guests: DemoGuests?
-    /// What the demo's phones show; `nil` where nothing is pushed.
+    /// The demo's phones; `nil` where no pushes are sent.
     let phones: DemoPhones?
     let allowsAnonymous: Bool
     let probeChannel: [UInt8]
     let log: Log
     /// The part of the log that names clients.
     let clientLog: ClientLog
-    /// Tells browsers that came over TLS to come no other way; `nil` where nothing is told, as by `switchboard dev`.
+    /// The field that restricts browsers on TLS to TLS; `nil` where it is not sent, as by `switchboard dev`.
     let strictTransport: HTTPResponse.Field?
-    /// `nil` unless every request and connection is written down.
+    /// `nil` unless every request and connection is logged.
     let accessLog: ClientAccess?
     /// The number of the newest connection, for the access log.
     private let connectionNumber = Atomic<Int>(0)
@@ -74,21 +74,21 @@ final class Node: Sendable {
     let redisStatistics = Registry<RedisStatistics>()
     let sentinelStatistics = SentinelStatistics()
     let masterFigures: MasterFigures
-    /// The answers of the masters about loading their own files.
+    /// The masters' answers about loading their own files.
     let loads: Guarded<LoadBook>
-    /// How much waits in the outbox.
+    /// State of the outbox.
     let outbox: Guarded<OutboxBook>
     /// Memory, evictions and persistence of the masters.
     let servers: Guarded<ServerBook>
-    /// Workers that are alive; `nil` while nobody knows.
+    /// Number of live workers; `nil` while it is unknown.
     let workersAlive = Guarded<Int?>(nil)
-    /// Calls of services outside, by service.
+    /// Calls of outside services, by service.
     let outsideCalls = Guarded<[String: CallsFigures]>([:])
     /// When the node was made, monotonic milliseconds.
     let startedMs = Clock.monotonicMs()
-    /// Times for which the whole process stood still.
+    /// Periods in which the whole process stood still.
     let stalls = ProcessStalls()
-    /// The time by which tokens, revocations and scripts are judged.
+    /// The time by which tokens, revocations and scripts are checked.
     let clock: NodeClock
     /// State of this machine's clock, and the other processes that share the Redis.
     let nodes: Guarded<NodeBook>
@@ -99,15 +99,15 @@ final class Node: Sendable {
     let brokerWake: Wake
     /// Which listeners expect a PROXY header from trusted addresses.
     let proxyProtocol: ProxyProtocol
-    /// Whether the log was told of a proxy that does not fit its listener.
+    /// Whether a proxy that does not match its listener was logged.
     let hasToldProxyHeaders = Atomic<Bool>(false)
     /// Whether the demo's backend processes an order.
     let isDemoOrderRunning = Atomic<Bool>(false)
-    /// Shards that have not ended.
+    /// Number of shards that have not ended.
     let shardsRunning = Atomic<Int>(0)
     private let trustedProxies: [CIDR]
     private let reloadable: Guarded<Reloadable>
-    /// What callers may cost Redis by way of this node.
+    /// The budgets of callers in this node.
     let budgets: Budgets
     let revocations = Guarded(Revocations())
     private let userActions: Guarded<KeyedBuckets<[UInt8]>>
@@ -191,31 +191,33 @@ final class Node: Sendable {
         broker = Mailbox(capacity: settings.limits.mailboxMax, wake: brokerWake)
     }
 
-    /// A number that no other connection of this node had.
+    /// A number that no other connection of this node has had.
     func newConnectionNumber() -> Int { connectionNumber.add(1, ordering: .relaxed).newValue }
 
-    /// What is known of keys and names now; replaced by a reload.
+    /// The current keys and names; replaced by a reload.
     var rights: Reloadable { reloadable.withLock { $0 } }
 
-    /// Replaces tokens' keys and API keys for whoever comes from now on, and ends the sessions of those that are gone.
+    /// Replaces tokens' keys and API keys for new callers, and ends the sessions of removed keys.
     func reload(_ rights: Reloadable) {
         reloadable.withLock { $0 = rights }
         _ = tellShards(RightsChange(keysReplaced: true))
     }
 
-    /// Whether a peer may tell other addresses than its own; a unix socket (`nil`) is in no range.
+    /// Whether a peer may report addresses of others; a unix socket (`nil`) is in no range.
     func isTrustedProxy(_ address: IPAddress?) -> Bool {
         guard let address else { return false }
         return trustedProxies.contains { $0.contains(address) }
     }
 
-    /// Whose budget pays for a caller at an address; trusted proxies and unix sockets stand for many.
+    /// The payer whose budget is charged for a caller at an address; trusted proxies and unix sockets stand for many.
     func payer(_ caller: Caller, at address: IPAddress?) -> Payer {
         caller.payer(from: isTrustedProxy(address) ? nil : address)
     }
 
-    /// Takes one publish or command from a user's allowance on this node; when it is used up, tells the milliseconds
-    /// until the next.
+    /// Counts one publish or command against a user's rate on this node; returns the milliseconds until the next is
+    /// allowed.
+    ///
+    /// `nil` when it was counted.
     func waitForUserAction(_ user: [UInt8], nowMs: Int) -> Int? {
         userActions.withLock { $0.takeOrWaitMs(user, nowMs: nowMs) }
     }
@@ -226,7 +228,7 @@ final class Node: Sendable {
         return addressRequests.withLock { $0.takeOrWaitMs(address.limitKey, nowMs: nowMs) }
     }
 
-    /// The same for a description of the HTTP interface, which is large.
+    /// The same for an OpenAPI document, which is large.
     func waitForDocument(_ address: IPAddress?, nowMs: Int) -> Int? {
         guard let address, !isTrustedProxy(address) else { return nil }
         return addressDocuments.withLock { $0.takeOrWaitMs(address.limitKey, nowMs: nowMs) }

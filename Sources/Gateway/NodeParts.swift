@@ -10,7 +10,7 @@ import Service
 import Transport
 import WebPages
 
-/// Everything a node is made of that can be wrong: files read, keys parsed, scripts assembled, addresses bound.
+/// The parts of a node that can be invalid: files read, keys parsed, scripts assembled, addresses bound.
 struct NodeParts {
     let redis: RedisTarget
     let layout: KeyLayout
@@ -49,11 +49,11 @@ struct NodeParts {
         }
         tls = try NodeParts.tls(settings, replacing: nil)
         reloadable = Node.Reloadable(authenticator: try NodeParts.authenticator(settings), certificate: tls)
-        // Interest in a topic is one bit a shard.
+        // A topic's interested shards are a bit set.
         shardCount = min(settings.shards > 0 ? settings.shards : max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1), 64)
     }
 
-    /// What calls of commands need of the settings.
+    /// The settings for calls of commands.
     func commandSettings(_ settings: GatewaySettings) -> CommandSettings {
         CommandSettings(
             keys: settings.keys, policies: settings.namespaces,
@@ -107,7 +107,7 @@ struct NodeParts {
         return Authenticator(verifier: TokenVerifier(keys: keys, rules: rules, grants: grants), apiKeys: apiKeys)
     }
 
-    /// The maker of the demo's guests; `nil` without a secret to sign with.
+    /// Creates the demo's guests; `nil` without a secret to sign with.
     static func guests(_ settings: GatewaySettings) throws(StartProblem) -> DemoGuests? {
         guard let secret = settings.jwtSecretFiles.first else { return nil }
         let path = secret.path

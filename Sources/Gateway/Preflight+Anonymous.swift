@@ -4,7 +4,7 @@ import HTTPCodec
 import Rights
 
 extension Preflight {
-    /// Lists what callers without a token reach, so that nothing is open by mistake.
+    /// Lists the routes and commands open to callers without a token, so that nothing is open by mistake.
     static func anonymous(_ settings: GatewaySettings, _ access: AccessPolicy, _ catalogue: Catalogue) -> [Finding] {
         let rights = CallRights(access, allowsAnonymous: settings.anonymous)
         let routes = GatewayRoutes.all.filter { route in

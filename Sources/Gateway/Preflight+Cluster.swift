@@ -5,9 +5,10 @@ import Reactors
 import RedisLink
 import Transport
 
-/// The look at every master of a cluster.
+/// The check of every master of a cluster.
 extension Preflight {
-    /// Asks for the map, then each master by a link of its own; on this thread, until all have answered or it is late.
+    /// Reads the map, then asks each master by a link of its own; blocks this thread until all have answered or a
+    /// deadline.
     static func cluster(
         _ parts: NodeParts, _ settings: GatewaySettings, wait: Int
     ) -> ([Finding], [ServerLoad]) {
@@ -101,7 +102,7 @@ private final class ClusterLook {
             guard let link else { continue }
             links.append(link)
             answered.action = { [unowned self] facts in
-                // The link loads all scripts first, so the answer comes when each of them was tried.
+                // The link loads all scripts first, so the answer arrives after each of them was tried.
                 link.call(RedisCall("CONFIG", Array("GET".utf8), Array("cluster-require-full-coverage".utf8))) {
                     [unowned self] answer in
                     survey.ask(link, place: master.address.description) { [unowned self] in
@@ -113,7 +114,7 @@ private final class ClusterLook {
         }
     }
 
-    /// Lets a link be made before what it tells.
+    /// Lets a link be created before the action for its report.
     private final class Answered {
         var action: (ServerFacts) -> Void = { _ in }
     }

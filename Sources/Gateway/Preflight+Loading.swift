@@ -3,7 +3,7 @@ import Reactors
 import RedisLink
 import Transport
 
-/// The answer of a server of data about loading its own append-only file.
+/// The answer of a data server about loading its own append-only file.
 struct ServerLoad: Equatable, Sendable {
     /// Address of the server: `host:port`, or the path of a socket.
     let place: String
@@ -11,9 +11,9 @@ struct ServerLoad: Equatable, Sendable {
     let isReplica: Bool
 }
 
-/// The words of `switchboard check` about the user as which Redis loads its own file.
+/// Findings of `switchboard check` about the user as which Redis loads its own file.
 extension Preflight {
-    /// Judges what the servers said; `user` is as whom gateways log in.
+    /// Judges the servers' answers; `user` is the user as which gateways log in.
     static func judge(_ loads: [ServerLoad], user: String) -> [Finding] {
         var findings: [Finding] = []
         let sufficient = loads.count { $0.rights == .sufficient }
@@ -45,7 +45,7 @@ extension Preflight {
 
 /// Asks masters, and the replicas that they name, whether they could load their own files.
 ///
-/// A replica has an ACL of its own, and may be the master of tomorrow. Thread: the caller's.
+/// A replica has an ACL of its own, and may be the next master. Thread: the caller's.
 final class LoadSurvey {
     private let context: ConnectionContext
     private let target: RedisTarget
@@ -58,8 +58,9 @@ final class LoadSurvey {
         self.prefix = prefix
     }
 
-    /// Asks a master by its link, and each of its replicas by a connection; `completion` runs when all have answered, after
-    /// `redisConnectMs` and `redisCallMs` at the latest.
+    /// Asks a master by its link, and each of its replicas by a connection.
+    ///
+    /// `completion` runs when all have answered, after `redisConnectMs` and `redisCallMs` at the latest.
     func ask(_ link: CallLink, place: String, _ completion: @escaping ([ServerLoad]) -> Void) {
         let replicas = link.facts?.replication.replicas ?? []
         var loads: [ServerLoad] = []
@@ -81,7 +82,7 @@ final class LoadSurvey {
         link.askLoadRights(prefix: prefix) { learned(place, $0, isReplica: false) }
     }
 
-    /// Ends what still waits for an answer.
+    /// Ends the pending questions.
     func stop() {
         for look in looks { look.cancel() }
         looks = []

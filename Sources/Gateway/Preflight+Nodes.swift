@@ -5,7 +5,7 @@ import Service
 
 /// Lines of `switchboard check` about the machine's clock and the live processes.
 extension Preflight {
-    /// Asks Redis for its time and for the processes that live; `take` gets the findings.
+    /// Asks Redis for its time and for the live processes; `take` gets the findings.
     static func ask(_ link: any RedisCalls, _ keys: Keys, boundMs: Int, _ take: @escaping ([Finding]) -> Void) {
         let beganMs = Clock.wallMs()
         link.call(NodeCall.call(keys, nil, keepMs: 0)) { result in
@@ -14,7 +14,7 @@ extension Preflight {
         }
     }
 
-    /// Judges the answer; `offsetMs` is how far this machine's clock is ahead of Redis's.
+    /// Judges the answer; `offsetMs` is the milliseconds by which this machine's clock is ahead of Redis's.
     static func judge(_ answer: NodeCall.Answer, offsetMs: Int, boundMs: Int) -> [Finding] {
         let verdict = ClockVerdict(own: offsetMs, others: answer.others.compactMap(\.offsetMs), boundMs: boundMs)
         var findings: [Finding] = []

@@ -1,8 +1,8 @@
 import RedisLink
 
-/// What `switchboard check` says of replicas, and of the Sentinels that watch them.
+/// Findings of `switchboard check` about replicas, and about the Sentinels that watch them.
 extension Preflight {
-    /// What Redis was asked of replicas; `nil` where it did not say.
+    /// Redis's settings of replicas; `nil` where it did not answer.
     struct ReplicaSettings {
         /// `min-replicas-to-write`.
         var leastReplicas: Int?
@@ -42,7 +42,7 @@ extension Preflight {
         return findings
     }
 
-    /// Judges what a master does with replicas; `wait` is `--redis-wait`.
+    /// Judges a master's settings for replicas; `wait` is `--redis-wait`.
     static func judge(_ facts: ServerFacts, _ settings: ReplicaSettings, wait: Int) -> [Finding] {
         var findings: [Finding] = []
         if wait > facts.connectedReplicas {

@@ -7,7 +7,7 @@ import Rights
 import Service
 import Transport
 
-/// The checks of `switchboard check`: files, keys, certificate, and the Redis that is really there.
+/// The checks of `switchboard check`: files, keys, certificate, and the actual Redis.
 public enum Preflight {
     /// How serious a finding is.
     public enum Verdict: String, Sendable {
@@ -19,11 +19,11 @@ public enum Preflight {
         case wrong = "error"
     }
 
-    /// One thing that was looked at.
+    /// One result of a check.
     public struct Finding: Sendable, CustomStringConvertible {
         /// How serious it is.
         public let verdict: Verdict
-        /// What was found and, unless it is good, how to mend it.
+        /// The result and, unless it is good, its mend.
         public let text: String
 
         /// One line such as `ok: the certificate is valid`.
@@ -35,22 +35,22 @@ public enum Preflight {
         }
     }
 
-    /// The findings, and the steps that follow from them.
+    /// The findings, and the resulting steps.
     public struct Report: Sendable {
-        /// Everything that was looked at.
+        /// All findings.
         public var findings: [Finding]
         /// The changes that an existing deployment needs, line by line.
         public var upgrade: [String] = []
     }
 
-    /// Looks at everything; takes as long as Redis takes to answer, at most a few seconds.
+    /// Runs all checks; takes as long as Redis takes to answer, at most a few seconds.
     public static func run(_ settings: GatewaySettings) -> Report {
         var findings: [Finding] = []
         let parts: NodeParts
         do {
             parts = try NodeParts(settings)
         } catch {
-            // One finding for each line: scripts are wrong in several places at once.
+            // One finding for each line: scripts often have several mistakes at once.
             return Report(findings: error.description.split(separator: "\n").map { Finding(.wrong, String($0)) })
         }
         findings += scripts(parts.library, settings.scripts)
@@ -89,7 +89,7 @@ public enum Preflight {
         return Report(findings: findings, upgrade: upgrade)
     }
 
-    /// What the flags say of the proxies in front, where they contradict each other or leave something out.
+    /// Findings about the flags for proxies in front, where they contradict each other or are incomplete.
     static func deployment(_ settings: GatewaySettings) -> [Finding] {
         var findings: [Finding] = []
         let trusts = !settings.trustProxies.isEmpty
@@ -125,7 +125,7 @@ public enum Preflight {
         return findings
     }
 
-    /// Whether the limit of file descriptors lets so many clients in.
+    /// Whether the limit of file descriptors allows so many clients.
     private static func descriptors(_ connectionsMax: Int) -> [Finding] {
         guard let limit = Descriptors.allowed() else { return [] }
         guard DescriptorRoom(open: 0, limit: limit).isTooSmall(for: connectionsMax) else {
@@ -139,7 +139,7 @@ public enum Preflight {
         address.host == "localhost" || IPAddress(text: Array(address.host.utf8))?.isLoopback == true
     }
 
-    /// Counts what the headers define; what is wrong with them was told before.
+    /// Counts the definitions in the headers; mistakes were reported before.
     private static func scripts(_ library: ScriptLibrary, _ directory: String?) -> [Finding] {
         let catalogue = library.catalogue
         let own = directory.map { directory in
@@ -153,7 +153,7 @@ public enum Preflight {
             + catalogue.disabled.map { Finding(.doubtful, "the script \($0.name) is left out: \($0.reason)") }
     }
 
-    /// What cannot be called without a secret for the tokens that scripts have signed.
+    /// The commands that are unavailable without a secret for signing tokens.
     private static func minting(_ catalogue: Catalogue) -> [Finding] {
         let minting = catalogue.commands.filter { $0.mint != nil }
         guard let first = minting.first else { return [] }
@@ -201,7 +201,7 @@ public enum Preflight {
                     if let link { Preflight.ask(link, settings.keys, boundMs: limits.clockMs) { nodes = $0 } }
                     ask("min-replicas-to-write") { replicas.leastReplicas = $0 }
                     ask("repl-backlog-ttl") { replicas.backlogSeconds = $0 }
-                    // The link loads all scripts first, so the answer comes when each of them was tried.
+                    // The link loads all scripts first, so the answer arrives after each of them was tried.
                     link?.call(RedisCall("PING")) { result in
                         guard result.failure?.reaction != .reconnect, let link else { return }
                         found = facts
@@ -238,12 +238,12 @@ public enum Preflight {
         }
     }
 
-    /// Which names the keys have.
+    /// The key layout.
     static func layout(_ parts: NodeParts) -> [Finding] {
         [Finding(.good, "the keys have \(parts.layout.rawValue) names (--redis-layout)")]
     }
 
-    /// What a server says of itself, and what follows for its operator; `name` is what it is.
+    /// The facts of a server and their consequences for the operator; `name` is its role.
     static func judge(_ facts: ServerFacts, as name: String = "a master") -> [Finding] {
         let version = facts.version.map { String($0) }.joined(separator: ".")
         var findings: [Finding] = []

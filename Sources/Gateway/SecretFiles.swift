@@ -1,9 +1,9 @@
 import Configuration
 import Service
 
-/// The files of a gateway that nobody else should be able to read.
+/// The gateway's files that other users should not be able to read.
 enum SecretFiles {
-    /// Those that every user of this machine can read, each once.
+    /// The files that every user of this machine can read, each once.
     static func exposed(_ settings: GatewaySettings) -> [String] {
         var paths = [settings.tlsKey, settings.tlsTicketKeyFile, settings.apiKeys, settings.fileWithPassword]
             .compactMap(\.self)
@@ -12,7 +12,7 @@ enum SecretFiles {
         return paths.filter { seen.insert($0).inserted && Files.isReadableByEverybody($0) }
     }
 
-    /// Names them in the log.
+    /// Logs their names.
     static func warn(_ settings: GatewaySettings, _ log: Log) {
         for path in exposed(settings) {
             log.write(

@@ -6,23 +6,23 @@ import RedisLink
 import Service
 import Transport
 
-/// A shard's part in proving that its links lead where they should.
+/// A shard's links to Redis, and its part in proving that they lead to the right servers.
 extension Shard {
-    /// Which server the links of a shard lead to: the broker finds it out for all of them.
+    /// The directory of primaries for the links of a shard; the broker finds them for all shards.
     static func board(_ node: Node) -> ServerBoard {
         guard node.redis.hasSentinels else { return ServerBoard(fixed: node.redis.url) }
         let broker = node.broker
         return ServerBoard { _ = broker.send(.servers($0)) }
     }
 
-    /// What the shard's calls go through: the same link three times, as what it is.
+    /// The links for the shard's calls: the same link three times, as different types.
     static func links(
         _ node: Node, _ context: ConnectionContext, _ board: ServerBoard, _ index: Int, _ news: LinkNews,
         _ clusterNews: ClusterNews
     ) throws(Errno) -> (any RedisCalls, CallLink?, ClusterLink?) {
         let (log, scripts) = (node.log, node.library.table)
         let onBrokenScript = { (name: String, failure: RedisFailure) in
-            // Every shard loads the same scripts; one of them tells.
+            // Every shard loads the same scripts; one of them reports.
             guard index == 0 else { return }
             let fault = scripts[name]?.source.compileFault(failure.detail) ?? failure.detail
             log.write(.error, "a script does not compile", [("script", name), ("fault", fault)])
@@ -59,7 +59,7 @@ extension Shard {
         return (made, nil, made)
     }
 
-    /// The links that ask for replicas; `nil` where nothing waits for them.
+    /// The links that wait for replicas; `nil` where no acknowledgement waits for them.
     static func wait(
         _ node: Node, _ context: ConnectionContext, _ board: ServerBoard, _ index: Int
     ) throws(Errno) -> ReplicaWaits? {
@@ -69,10 +69,10 @@ extension Shard {
             rules: ReplicaWaits.Rules(replicas: node.redisWait, waitMs: node.limits.redisWaitMs))
     }
 
-    /// Writes and publishes a number by the link that publishes go by; the broker's link must bring it back.
+    /// Writes and publishes a number by the link for publishes; the broker's link must receive it.
     ///
-    /// PUBLISH alone works where nothing can be written: on a replica, while data are loaded, and where replicas are
-    /// missing. So a key is written in the same script, which stands for a moment.
+    /// PUBLISH alone works on a server that refuses writes: on a replica, while data are loaded, and where replicas are
+    /// missing. So the same script also writes a key, which expires after a moment.
     func probe(_ number: Int) {
         guard let link = single else { return }
         link.call(probeCall(number, node.probeChannel, "PUBLISH")) { [node, index] result in
@@ -83,7 +83,7 @@ extension Shard {
         replicas?.recheck()
     }
 
-    /// The same at one master of a cluster, on a channel of a slot of its own.
+    /// The same at one master of a cluster, on a channel of one of its slots.
     func probe(_ master: [UInt8], _ channel: [UInt8], _ number: Int) {
         guard let link = cluster?.link(to: master) else { return }
         link.call(probeCall(number, channel, "SPUBLISH")) { [node, index] result in
@@ -110,42 +110,42 @@ extension Shard {
         return call
     }
 
-    /// What says nothing of the write is found out by the number that does not come back.
+    /// Other failures say nothing about the write; then the number that does not return shows it.
     private static func isTold(_ failure: RedisFailure) -> Bool {
         ![.timedOut, .disconnected, .inFlightFull].contains(failure.kind)
     }
 
-    /// Asks the masters whether they could load their own files.
+    /// The watch of the masters' rights to load their own files.
     static func loadWatch(_ node: Node) -> LoadWatch {
         LoadWatch(
             node.loads, health: node.health, log: node.log, prefix: node.keys.prefix,
             intervalMs: node.limits.redisLoadCheckMs)
     }
 
-    /// Asks how much waits in the outbox.
+    /// The reader of the outbox's figures.
     static func outboxInquiry(_ node: Node, _ link: any RedisCalls) -> OutboxInquiry {
         OutboxInquiry(
             node.outbox, health: node.health, link: link, keys: node.keys, script: node.scripts.outboxFigures)
     }
 
-    /// Asks the masters for memory, evictions and persistence.
+    /// The watch of the masters' memory, evictions and persistence.
     static func serverWatch(_ node: Node) -> ServerWatch {
         ServerWatch(node.servers, health: node.health, intervalMs: 2 * node.limits.redisProbeMs)
     }
 
-    /// Counts live workers.
+    /// The counter of live workers.
     static func workerInquiry(_ node: Node, _ link: any RedisCalls) -> WorkerInquiry {
         WorkerInquiry(
             node.workersAlive, health: node.health, link: link, keys: node.keys, graceMs: node.limits.workersMissingMs)
     }
 
-    /// Counts the calls that wait for couriers.
+    /// The counter of calls that wait for couriers.
     static func callsInquiry(_ node: Node, _ link: any RedisCalls) -> CallsInquiry {
         CallsInquiry(
             node.outsideCalls, link: link, keys: node.keys, services: node.library.catalogue.services)
     }
 
-    /// Tells Redis that this node lives, and reads the time.
+    /// Reports to Redis that this node lives, and reads the time.
     static func nodeWatch(_ node: Node, _ link: any RedisCalls) -> NodeWatch {
         let watch = NodeWatch(
             node.nodes, link: link, keys: node.keys, clock: node.clock, log: node.log,
@@ -161,7 +161,7 @@ extension Shard {
         return book.isAlone ? .red(mend: mend, figures: figures) : .warned(mend: mend, figures: figures)
     }
 
-    /// The masters of now, as far as there is a link that works.
+    /// The current masters with a working link.
     var masters: [LoadWatch.Master] {
         if let cluster {
             return cluster.linkedNodes.compactMap { id in
@@ -175,7 +175,7 @@ extension Shard {
         return [LoadWatch.Master(name: endpoint.place, link: single)]
     }
 
-    /// Takes where the servers are now, and says that nothing leads elsewhere any more.
+    /// Applies a new map of the servers, and reports that no link leads elsewhere any more.
     func use(_ map: ServerMap) {
         board.take(map)
         _ = node.broker.send(.moved(shard: index, generation: map.generation))

@@ -7,13 +7,13 @@ import Rights
 import Service
 import Transport
 
-/// What peers and their sessions need of their shard.
+/// The services that peers and their sessions need of their shard.
 extension Shard: PeerHost {
     func verify(_ token: [UInt8]) -> Result<Identity, TokenFailure> {
         node.verify(token, now: wallSeconds)
     }
 
-    /// A connection may be older than what has become of its credentials, so these are judged again.
+    /// A connection may be older than a change of its credentials, so these are checked again.
     func admit(
         _ caller: Caller, showing token: [UInt8]?, at address: IPAddress?
     ) -> Result<Caller, Refusal> {
@@ -36,7 +36,7 @@ extension Shard: PeerHost {
         }.flatMap(node.unlessAnonymous)
     }
 
-    /// Tells what the author of a script must mend, by the lines of its file.
+    /// Logs a script's fault for its author, by the lines of its file.
     func scriptFailed(_ name: String, _ text: String) {
         statistics.commandFaults.add(1)
         let fault = node.library.table[name]?.source.translate(text) ?? text
@@ -147,7 +147,7 @@ extension Shard: PeerHost {
         }
     }
 
-    /// Tells the log of the end of a client when it is not the usual one.
+    /// Logs the end of a client when it is not the usual one.
     func logEnd(_ reason: CloseReason, of peer: Peer?, at address: IPAddress?, bytesUnsent: Int) {
         guard let trouble = ClientTrouble(ending: reason) else { return }
         node.clientLog.write(trouble, nowMs: nowMs) {
@@ -156,7 +156,7 @@ extension Shard: PeerHost {
         }
     }
 
-    /// Writes the end of a connection into the access log.
+    /// Logs the end of a connection in the access log.
     func writeAccess(
         _ connection: Connection, _ transport: ClientAccess.Transport, _ reason: CloseReason, by caller: Caller?
     ) {
@@ -167,13 +167,13 @@ extension Shard: PeerHost {
         access.ended(tally, transport, reason, by: caller, at: connection.address)
     }
 
-    /// What a session's doings cost, and whom.
+    /// Charges an operation of a session to its caller's budget.
     ///
-    /// `nil` when it was paid, else the milliseconds until it could be.
+    /// `nil` when it was charged, else the milliseconds until it could be.
     static func charge(_ cost: SessionCost, _ caller: Caller, _ node: Node, nowMs: Int) -> Int? {
         switch cost {
         case .publish:
-            // Nobody known has no allowance; what one connection may say bounds it.
+            // An anonymous caller has no rate of its own; the limit on its connection's messages bounds it.
             guard case .user(let identity) = caller, !caller.isService else { return nil }
             return node.waitForUserAction(identity.user, nowMs: nowMs)
         case .joins, .readFollows:

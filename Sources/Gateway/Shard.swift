@@ -10,8 +10,8 @@ import Transport
 
 /// One reactor thread: its listeners, connections, sessions, topics, and its command link to Redis.
 ///
-/// The node's main flows meet here: bytes -> `HTTPPeer`, or a `Line`, its `Peer` and `Session` -> `TopicTable` or `Store`.
-/// Thread: its own.
+/// The node's main flows meet here: bytes -> `HTTPPeer`, or a `Line`, its `Peer` and `Session` -> `TopicTable` or
+/// `Store`. Thread: its own.
 final class Shard {
     let node: Node
     let index: Int
@@ -21,7 +21,7 @@ final class Shard {
     let topics: TopicTable<Session>
     let commands: CommandDesk
     let rightsStore: RightsStore
-    /// What couriers and workers have given up.
+    /// Deliveries that couriers and workers gave up.
     let deadLetters: DeadLetters
     let presence: PresenceDesk
     let sessionRules: SessionRules
@@ -56,9 +56,9 @@ final class Shard {
     let single: CallLink?
     /// The same link, on a cluster.
     let cluster: ClusterLink?
-    /// Which server the links of this thread lead to.
+    /// The directory of primaries for the links of this thread.
     let board: ServerBoard
-    /// `nil` unless what is acknowledged must be on replicas.
+    /// `nil` unless an event must be on replicas before it is acknowledged.
     let replicas: ReplicaWaits?
     private let desk: ReadDesk
     private var listeners: [Listener] = []
@@ -67,7 +67,7 @@ final class Shard {
     private var timer: ReactorTimer?
     private var received: [ShardMessage] = []
     private var rest = FanoutRest()
-    /// Whether the last slice of a lap was handed in the tick before.
+    /// Whether the last slice of a fan-out round was handed in the tick before.
     private var isLapServed = false
     private var lines: [ObjectIdentifier: any Line] = [:]
     /// For clients that agreed on `permessage-deflate`.
@@ -157,7 +157,7 @@ final class Shard {
         reactor.onAlarm = { [unowned self] in serveSlice() }
     }
 
-    /// Begins to accept on a listening socket.
+    /// Starts accepting on a listening socket.
     func listen(_ plan: ListenerPlan) throws(Errno) {
         guard let descriptor = plan.descriptors[index] else { return }
         let isSecure = plan.tls != nil
@@ -182,7 +182,7 @@ final class Shard {
         }
     }
 
-    /// Takes a connection that another shard has given up; `nil` when there is no room for it.
+    /// Takes a connection from another shard; `nil` when there is no room for it.
     func arrive(_ moving: MovingConnection, handler: any ConnectionHandler) -> Connection? {
         Connection.arrive(moving, in: context, handler: handler)
     }
@@ -191,7 +191,7 @@ final class Shard {
 
     /// Monotonic milliseconds of this tick.
     var nowMs: Int { reactor.nowMs }
-    /// When this shard last came back from a stop of the process, monotonic milliseconds.
+    /// When this shard last resumed after a stop of the process, monotonic milliseconds.
     var stalledMs: Int { reactor.stalledMs }
     /// Milliseconds since 1970 by the clock of all nodes; for tokens only.
     var wallMs: Int { node.clock.wallMs }
@@ -242,7 +242,7 @@ final class Shard {
         if topics.hasLaps, reactor.alarmMs == Int.max { reactor.alarmMs = nowMs }
     }
 
-    /// Gives members of a large topic their turn, one slice of them a tick, with a rest after each lap.
+    /// Serves the members of a large topic, one slice a tick, with a pause after each round.
     private func serveSlice() {
         let nowUs = Clock.monotonicUs()
         if isLapServed { rest.begins(nowUs: nowUs) }
@@ -253,7 +253,7 @@ final class Shard {
         polling.beginTurn()
         isLapServed = topics.serveSlice()
         polling.endTurn()
-        // What the slice was handed is written in this tick.
+        // The events handed to the slice are written in this tick.
         reactor.alarmMs = nowMs
     }
 
@@ -300,7 +300,7 @@ final class Shard {
         }
     }
 
-    /// Asks all shards of this node what they know of a topic.
+    /// Asks all shards of this node for their counts of a topic.
     func askAll(_ topic: Topic, _ completion: @escaping (TopicReport) -> Void) {
         let question = questions.ask(of: node.shards.count, nowMs: nowMs, completion)
         for mailbox in node.shards where !mailbox.send(.report(topic, question: question, asker: index)) {
@@ -308,30 +308,30 @@ final class Shard {
         }
     }
 
-    /// Counts an event whose receiver is gone.
+    /// Counts an event whose receiver no longer exists.
     func undeliverable(_ delivery: Delivery) {
         delivery.counts.countUndeliverable()
         context.statistics.itemsDropped.add(1)
     }
 
-    // MARK: Lines and drain
+    // MARK: Transports and drain
 
     /// The sessions of this shard.
     var sessions: [Session] { lines.values.flatMap { $0.peer?.sessions ?? [] } }
 
-    /// How events are written that way on that line.
+    /// The encoding for an encoder and a transport's framing.
     func encoding(_ encoder: any EventEncoder, _ framing: Framing) -> Encoding {
         encodings.encoding(encoder, framing)
     }
 
-    /// A line was opened.
+    /// A transport was opened.
     func joined(_ line: any Line) {
         lines[ObjectIdentifier(line)] = line
         drain?.plan.join(ObjectIdentifier(line), nowMs: nowMs)
         statistics.sessions.set(lines.count)
     }
 
-    /// A line has ended.
+    /// A transport has ended.
     func left(_ line: any Line) {
         lines[ObjectIdentifier(line)] = nil
         statistics.sessions.set(lines.count)
@@ -368,7 +368,7 @@ final class Shard {
         guard elapsedMs >= limits.drainAcceptMs else { return }
         for listener in listeners { listener.close() }
         listeners = []
-        // Every answer since the announcement ended its connection, so these have long had nothing to ask.
+        // Every answer since the announcement ended its connection, so these have long had no request.
         if elapsedMs >= drain.overMs / 4 {
             for peer in httpPeers.values where !peer.isOperations { peer.closeIfIdle() }
         }
@@ -382,13 +382,13 @@ final class Shard {
         }
     }
 
-    /// Ends the loop with this tick, which still sends what was said.
+    /// Ends the loop with this tick, which still sends all queued bytes.
     private func stop() {
         nodeWatch?.leave()
         reactor.stop()
     }
 
-    /// Whether all connections but the link and those of operations have ended; late, those that matter have.
+    /// Whether all connections but the links and those of operations have ended; when late, only those that matter.
     private func hasNoClients(isLate: Bool) -> Bool {
         let links = (cluster?.linkedNodes.count ?? 1) + (replicas?.linkCount ?? 0)
         let others = links + httpPeers.values.count(where: \.isOperations)

@@ -2,13 +2,13 @@ import Core
 import RedisLink
 import Transport
 
-/// What a shard is told by other threads.
+/// Messages from other threads to a shard.
 enum ShardMessage: Sendable {
     /// Redis has confirmed a topic's channel.
     case confirmed(Topic)
-    /// An event came on a topic's channel.
+    /// An event arrived on a topic's channel.
     case event(Topic, ChannelMessage)
-    /// A topic's channel told who came and who left.
+    /// A change of presence arrived on a topic's channel.
     case presence(Topic, PresenceNews)
     /// A topic's subscription was lost; it is confirmed again later.
     case topicLost(Topic)
@@ -16,45 +16,45 @@ enum ShardMessage: Sendable {
     case lost
     /// Publish this number on the probe channel.
     case probe(Int)
-    /// Where the servers are now.
+    /// The current servers.
     case servers(ServerMap)
-    /// Dial the command link again: it is mute or leads elsewhere.
+    /// Dial the command link again: it is mute or leads to another server.
     case reconnect(NotReadyReason)
-    /// Which master of the cluster has which slot.
+    /// The master of each slot of the cluster.
     case slots(SlotMap)
-    /// Publish this number at the master of that node id, on a channel of a slot of its own.
+    /// Publish this number at the master of that node id, on a channel of one of its slots.
     case probeMaster([UInt8], channel: [UInt8], Int)
     /// Dial the link to that master again.
     case reconnectMaster([UInt8], NotReadyReason)
-    /// Tell anew what became of the link to that master.
+    /// Report the state of the link to that master again.
     case tellMaster([UInt8])
-    /// Tell what is known of a topic, for another shard's question.
+    /// Report this shard's counts of a topic, for another shard's question.
     case report(Topic, question: Int, asker: Int)
     /// The answer of one shard.
     case reported(question: Int, TopicReport)
-    /// A request for a session that lives here.
+    /// A request for a session of this shard.
     case poll(PollRequest)
-    /// The answer to a request that was handed over.
+    /// The answer to a request passed to another shard.
     case polled(number: Int, PollAnswer)
-    /// The client of a session that lives here has gone before it was answered.
+    /// The client of a session of this shard disconnected before it was answered.
     case pollAbandoned([UInt8])
-    /// A WebSocket came elsewhere for a session that lives here.
+    /// A WebSocket for a session of this shard was opened on another shard.
     case upgrade(MovingUpgrade)
-    /// Another node says something of a session that polls.
+    /// Another node relays a message about a polling session.
     case hop([UInt8])
-    /// A courier answers a question to a service outside.
+    /// A courier answers a question to an outside service.
     case asked([UInt8])
-    /// What the nodes of this Redis share, and nobody else knows.
+    /// The secret of the nodes of this Redis.
     case hopSecret([UInt8])
-    /// A shard has ended: what was handed over to it is not answered.
+    /// A shard has ended: requests passed to it are not answered.
     case pollingEnded(shard: Int)
-    /// Rights have changed: look at the sessions.
+    /// Rights have changed: check the sessions.
     case rights(RightsChange)
     /// Accept clients at this address.
     case listen(ListenerPlan)
     /// Use this certificate for new connections.
     case replaceTLS(TLSContext)
-    /// Stop accepting, tell clients, close them over so many milliseconds.
+    /// Stop accepting, notify clients, close them over so many milliseconds.
     case drain(overMs: Int)
     /// End the thread now.
     case stop

@@ -1,26 +1,26 @@
 import RedisLink
 
-/// A change that an existing deployment needs: files that were made for an earlier version do not change by themselves.
+/// A change that an existing deployment needs: files made for an earlier version do not change by themselves.
 ///
-/// `switchboard check --upgrade` prints those that are due. A step that comes with a new version is one more entry of
+/// `switchboard check --upgrade` prints those that are due. A step that a new version needs is one more entry of
 /// ``all``. Pure.
 struct UpgradeStep: Sendable {
-    /// The facts that are known of the deployment.
+    /// The known facts of the deployment.
     struct Facts: Sendable {
-        /// The servers of data and what they said.
+        /// The data servers and their answers.
         var servers: [ServerLoad]
-        /// As whom gateways log in at Redis.
+        /// The user as which gateways log in at Redis.
         var user: String
     }
 
     /// The fault and its effect: one or two sentences.
     let words: String
-    /// Servers of data on which the step is due; empty when nothing is to be done.
+    /// Data servers on which the step is due; empty when it is not due.
     let places: @Sendable (Facts) -> [String]
-    /// The commands that an operator types there, in the words of `redis-cli` and quoted for a shell.
+    /// The commands that an operator enters there, as `redis-cli` expects them and quoted for a shell.
     let commands: @Sendable (Facts) -> [String]
 
-    /// Every step there is, in the order in which they are taken.
+    /// Every step, in the order in which they are taken.
     static let all: [UpgradeStep] = [
         UpgradeStep(
             words:
@@ -75,7 +75,7 @@ struct UpgradeStep: Sendable {
         return "-h \(host) -p \(place[place.index(after: colon)...])"
     }
 
-    /// A word as a shell takes it.
+    /// A word quoted for a shell.
     private static func quoted(_ word: String) -> String {
         let isPlain = word.utf8.allSatisfy { byte in
             byte.isLetterOrDigit || "+@-_./:".utf8.contains(byte)

@@ -2,11 +2,11 @@ import Core
 import Glibc
 import Reactors
 
-/// The load tool: opens real TLS WebSockets to a running server, publishes, and measures what comes and what it costs.
+/// The load tool: opens real TLS WebSockets to a running server, publishes, and measures deliveries and their cost.
 ///
-/// A coordinator (``Coordinator``) starts client processes and a publisher, which are this program again
-/// (``Agent``), lets a scenario command them, and merges what they measure. `crowd` stands apart: it records what many
-/// subscribers are sent (`switchboard-bench crowd --help`). `report` and `compare` read what runs left behind.
+/// A coordinator (``Coordinator``) starts client processes and a publisher, which are this program again (``Agent``),
+/// lets a scenario command them, and merges their measurements. `crowd` is separate: it records everything that many
+/// subscribers are sent (`switchboard-bench crowd --help`). `report` and `compare` read the results of runs.
 @main
 struct Bench {
     static func main() {
@@ -46,13 +46,13 @@ struct Bench {
         return result.passed ? 0 : 1
     }
 
-    /// The exit status of a run that `--stolen-max` did not keep.
+    /// The exit status of a run that exceeded `--stolen-max`.
     private static let disturbed: Int32 = 3
-    /// Percent of stolen time from which on a reader is told.
+    /// Percent of stolen time from which on the report mentions it.
     private static let stolenTold = 3.0
 }
 
-/// Why a run could not be made.
+/// The reason for which a run was impossible.
 struct BenchFailure: Error, CustomStringConvertible {
     let description: String
 

@@ -1,22 +1,22 @@
-/// Questions to services outside that wait for their answers; pure.
+/// Pending questions to outside services; pure.
 ///
-/// Who asks what is being asked already shares the answer. Time is a parameter, monotonic milliseconds.
+/// A caller whose question is already pending shares the answer. Time is a parameter, monotonic milliseconds.
 struct AskBook<Waiter> {
-    /// What makes two questions one.
+    /// The properties in which two questions must agree to share an answer.
     struct Question: Hashable {
-        /// Who asks: no two commands share answers.
+        /// The command that asks: no two commands share answers.
         let command: String
-        /// What is asked, the text of a JSON object.
+        /// The text of a JSON object that the service receives.
         let request: [UInt8]
     }
 
-    /// What became of a question.
+    /// The result of adding a question.
     enum Asked: Equatable {
-        /// It is to be asked, under this id.
+        /// It is new and must be sent, under this id.
         case first
-        /// It is being asked already.
+        /// It is already pending.
         case shared
-        /// Nothing more may wait.
+        /// No further caller may wait.
         case full
     }
 
@@ -37,10 +37,10 @@ struct AskBook<Waiter> {
         self.waitersMax = waitersMax
     }
 
-    /// Questions that wait.
+    /// Number of pending questions.
     var count: Int { waiting.count }
 
-    /// Notes a question under an id that nobody can guess.
+    /// Adds a question under an unguessable id.
     mutating func ask(_ question: Question, id: [UInt8], dueMs: Int, _ waiter: Waiter) -> Asked {
         guard waiterCount < waitersMax else { return .full }
         if let known = ids[question] {
@@ -55,10 +55,10 @@ struct AskBook<Waiter> {
         return .first
     }
 
-    /// Whether a question of that id waits.
+    /// Whether a question of that id is pending.
     func waits(_ id: [UInt8]) -> Bool { waiting[id] != nil }
 
-    /// An answer came: who waits for it; empty for an id that nobody has, or no more.
+    /// Takes the callers that wait for an answer; empty for an id that is unknown or no longer pending.
     mutating func take(_ id: [UInt8]) -> [Waiter] {
         guard let found = waiting.removeValue(forKey: id) else { return [] }
         ids[found.question] = nil
@@ -66,6 +66,6 @@ struct AskBook<Waiter> {
         return found.waiters
     }
 
-    /// The ids of questions whose time is over.
+    /// The ids of questions that have expired.
     func due(nowMs: Int) -> [[UInt8]] { waiting.filter { $0.value.dueMs <= nowMs }.map(\.key) }
 }

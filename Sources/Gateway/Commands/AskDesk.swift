@@ -5,13 +5,13 @@ import Reactors
 import RedisLink
 import Rights
 
-/// Questions of one shard to services outside, which couriers answer by way of Redis (docs/courier.md).
+/// One shard's questions to outside services, which couriers answer through Redis (docs/courier.md).
 ///
-/// A question waits in a list of its service, and its answer comes on the node's own channel. Thread: the shard's.
+/// A question waits in a list of its service, and its answer arrives on the node's own channel. Thread: the shard's.
 final class AskDesk {
     typealias Completion = CommandRunner.Completion
 
-    /// A question as its waiters know it.
+    /// A question as its callers need it.
     private struct Asker {
         let via: OutsideAnswer
         let digest: [UInt8]
@@ -25,9 +25,9 @@ final class AskDesk {
     private let nowMs: () -> Int
     private var book: AskBook<Asker>
 
-    /// Callers of one shard that wait for answers.
+    /// Maximum callers of one shard that wait for answers.
     private static let waitersMax = 4_096
-    /// When to come back where nothing better is known.
+    /// Milliseconds after which a client may retry, where no better time is known.
     private static let retryMs = 1_000
 
     init(node: Node, link: any RedisCalls, shard: Int, statistics: ShardStatistics, nowMs: @escaping () -> Int) {
@@ -40,9 +40,9 @@ final class AskDesk {
             questionsMax: max(1, node.limits.asksMax / max(1, node.shards.count)), waitersMax: AskDesk.waitersMax)
     }
 
-    // MARK: Asking
+    // MARK: Questions
 
-    /// Has a service asked what a command's script returned, or answers at once with what is kept.
+    /// Sends a script's result to a service as a question, or answers at once from the cache.
     func ask(_ via: OutsideAnswer, _ command: CommandDescriptor, _ request: [UInt8], _ completion: @escaping Completion)
     {
         let question = AskBook<Asker>.Question(command: command.name, request: request)
@@ -108,7 +108,9 @@ final class AskDesk {
 
     // MARK: Answers
 
-    /// Something came on the node's channel that begins as an answer does: `ID WORD [SECONDS]` and a line end, then JSON.
+    /// Takes a message on the node's channel that begins like an answer.
+    ///
+    /// Its form is `ID WORD [SECONDS]` and a line end, then JSON.
     func received(_ message: [UInt8]) {
         let head = message.prefix { $0 != UInt8(ascii: "\n") }
         let words = head.split(separator: UInt8(ascii: " ")).map { Array($0) }
@@ -135,7 +137,7 @@ final class AskDesk {
         }
     }
 
-    /// Nothing depends on whether it is kept.
+    /// Stores the answer in the cache; nothing depends on its success.
     private func keep(_ body: [UInt8], _ asker: Asker) {
         let keys = node.keys
         let bounds = [asker.via.cacheSeconds, node.limits.answersKeptMax].map { Array(String($0).utf8) }
@@ -151,7 +153,7 @@ final class AskDesk {
         finish(id, AskDesk.refusal("the answer of \(via.service) could not be read", AskDesk.retryMs))
     }
 
-    /// Gives up what has waited too long.
+    /// Gives up questions that have waited too long.
     func sweep() {
         for id in book.due(nowMs: nowMs()) {
             let askers = book.take(id)

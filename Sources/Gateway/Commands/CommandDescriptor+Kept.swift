@@ -2,23 +2,23 @@ import Commands
 import Core
 import Rights
 
-/// The data that a call of a command leaves in Redis, as its caller pays for them.
+/// The data that a call of a command leaves in Redis, for which its caller's budget is charged.
 extension CommandDescriptor {
-    /// How long data outlive a call when none of the command's namespaces keeps a log.
+    /// Seconds for which data outlive a call when none of the command's namespaces keeps a log.
     private static let dataSeconds = 86_400
 
     /// The bytes of the call's arguments, for the life of its home's log.
     ///
-    /// A budget refills within that life, so all that pay from one budget must have the same.
+    /// A budget refills within that life, so all calls charged to one budget must have the same.
     func kept(_ bound: BoundArguments, _ policies: [String: NamespacePolicy]) -> KeptEvent {
         let bytes = bound.values.reduce(0) { $0 + ($1?.count ?? 0) }
         let seconds = policies[home?.namespace ?? ""]?.logSeconds ?? CommandDescriptor.dataSeconds
         return KeptEvent(bytes: bytes, eventsMax: 1, bytesMax: nil, seconds: seconds)
     }
 
-    /// The events of a call that were told in the logs of its topics: so many bytes, on the call's home.
+    /// The bytes of the events that a call published in the logs of its topics, charged on the call's home.
     ///
-    /// Those of other topics count with them, and leave with them once a log of the home would be full.
+    /// Events of other topics are included, and expire with them once a log of the home would be full.
     func told(
         _ bound: BoundArguments, _ bytes: Int, _ policies: [String: NamespacePolicy]
     ) -> (events: KeptEvent, topic: Topic)? {
@@ -30,6 +30,6 @@ extension CommandDescriptor {
         return (events, topic)
     }
 
-    /// The namespace in whose budget the call's bytes are.
+    /// The namespace whose budget is charged for the call's bytes.
     var keptNamespace: [UInt8] { Array((home?.namespace ?? name).utf8) }
 }

@@ -6,28 +6,30 @@ import RedisLink
 import Rights
 import Service
 
-/// The door of one shard to the commands: rights, arguments and rates are checked here, then the script runs.
+/// Runs commands for one shard: rights, arguments and rates are checked here, then the script runs.
 ///
 /// The flow "command" of the design: a dialect's event or a route -> descriptor -> arguments -> rights -> script ->
-/// answer to the caller alone. What it changes for others comes back through Redis like any event. Thread: the shard's.
+/// answer to the caller alone. Its changes for others return through Redis like any event. Thread: the shard's.
 final class CommandDesk {
-    /// What a caller is told.
+    /// Receives the caller's answer.
     typealias Completion = CommandRunner.Completion
 
-    /// A call as it came in.
+    /// A call, as received.
     struct Request {
         var body: JSON.Value?
         var path: [TextArgument] = []
         var query: [TextArgument] = []
-        /// What the caller need not say where it is connected, by the arguments' names.
+        /// Arguments that the connection implies, by name, so that the caller may omit them.
         var known: [String: [UInt8]] = [:]
-        /// What makes a retry harmless, unless the arguments name an `id`.
+        /// Identifies the call for a harmless retry, unless the arguments name an `id`.
         var operation: OperationID?
         /// Random, the connection's own; empty where a connection means nothing.
         var scope: [UInt8] = []
-        /// Calls of one lane run in their order, but that a read may wait for its turn and then sees what followed.
+        /// Calls of one lane run in order.
+        ///
+        /// A read may wait for its turn, and then sees the results of later calls.
         var lane: UInt64?
-        /// Whose budget pays; `nil`: that of the caller, at no known address.
+        /// The payer whose budget is charged; `nil`: the caller, at an unknown address.
         var payer: Payer?
     }
 
@@ -38,7 +40,7 @@ final class CommandDesk {
     private let runner: CommandRunner
     private let statistics: ShardStatistics
     private let nowMs: () -> Int
-    /// What is asked of services outside.
+    /// The questions to outside services.
     let asks: AskDesk
     private var heartbeats: [(command: CommandDescriptor, queue: HeartbeatQueue)]
 
@@ -69,7 +71,7 @@ final class CommandDesk {
     /// Runs a command by its name.
     func perform(_ name: String, _ request: Request, caller: Caller, _ completion: @escaping Completion) {
         guard let command = node.library.catalogue.command(named: name) else {
-            // The hint names no command that is not the caller's.
+            // The hint names no command that the caller may not call.
             let names = node.library.catalogue.commands.filter { node.callRights.reaches($0, caller) }.map(\.name)
             let hint = NearestName.hint(names, to: name)
             return completion(
@@ -125,7 +127,7 @@ final class CommandDesk {
             }
             switch result {
             case .success(let answer):
-                // The weight is that of the script; what it tells others is known only now.
+                // The weight is that of the script; the bytes it sent to others are known only now.
                 node.budgets.charge(payer, us: answer.price * node.scripts.publishUs, nowMs: nowMs())
                 if answer.bytesTold > 0, let told = command.told(bound, answer.bytesTold, node.commands.policies) {
                     node.budgets.chargeKept(payer, told.events, on: told.topic, nowMs: nowMs())
@@ -141,7 +143,7 @@ final class CommandDesk {
         }
     }
 
-    /// What to do with what a script returned: where a service outside answers, it is the question.
+    /// The completion of a script: where an outside service answers, the script's result is the question.
     private func asking(_ command: CommandDescriptor, _ completion: @escaping Completion) -> Completion {
         guard let via = command.via else { return completion }
         return { [asks] result in
@@ -150,8 +152,9 @@ final class CommandDesk {
         }
     }
 
-    /// Counts the call against the rates of its script, and pays for it; a read pays once it is known that no other
-    /// caller's read answers it.
+    /// Counts the call against its script's rates, and charges the budget.
+    ///
+    /// A read is charged once it is known that no other caller's read answers it.
     private func pay(
         _ command: CommandDescriptor, _ bound: BoundArguments, _ payer: Payer, _ caller: CommandCaller
     ) throws(Refusal) {
@@ -167,9 +170,9 @@ final class CommandDesk {
         if let refusal = budgets.keep(payer, kept, in: command.keptNamespace, nowMs: nowMs()) { throw refusal }
     }
 
-    /// Runs a read-only command when its turn has come; callers who ask the same meanwhile share its answer.
+    /// Runs a read-only command at its turn; callers with the same question meanwhile share its answer.
     ///
-    /// Who has commands on their way reads alone, in the order of the lane: a shared read might run before them.
+    /// A caller with pending commands reads alone, in the order of the lane: a shared read might run before them.
     private func read(
         _ command: CommandDescriptor, _ bound: BoundArguments, _ request: Request, _ caller: Caller,
         _ payer: Payer, _ completion: @escaping Completion
@@ -187,7 +190,7 @@ final class CommandDesk {
                 command, bound, caller: commandCaller, operation: nil,
                 refusal: { CommandGrants.outside(command, $0, caller) }, lane: lane
             ) { [node, nowMs] result in
-                // The weight paid for one run; how many it takes on a cluster is known only now.
+                // The weight covered one run; the number of runs on a cluster is known only now.
                 if case .success(let answer) = result, answer.roundsElsewhere > 0 {
                     let us = answer.roundsElsewhere * weightUs + answer.elsewhereUs
                     node.budgets.charge(payer, us: us, nowMs: nowMs())
@@ -218,15 +221,15 @@ final class CommandDesk {
         desk.add(read, weightUs: weightUs)
     }
 
-    /// Clients without a name have no names for operations either: what one calls `op-1` must not be another's.
+    /// Names of operations of anonymous clients are bound to the connection: two clients may both use `op-1`.
     private func operation(_ given: OperationID?, _ request: Request, _ caller: Caller) -> OperationID? {
         guard caller.isAnonymous, case .named(let id) = given else { return given }
         return request.scope.isEmpty ? nil : .numbered(connection: request.scope, number: id.bytes)
     }
 
-    // MARK: What belongs to a user
+    // MARK: Data of a user
 
-    /// Runs a read-only command of the gateway's own for one user; whoever asked has paid.
+    /// Runs a read-only command of the gateway's own for one user; the caller's budget was charged before.
     func run(_ command: CommandDescriptor, user: [UInt8], _ completion: @escaping Completion) {
         let arguments = [TextArgument(name: "userId", value: user)]
         do throws(Refusal) {
@@ -238,7 +241,8 @@ final class CommandDesk {
         }
     }
 
-    /// Puts a call of each command into the outbox, for one user, all of them or none; `nil` once they are there.
+    /// Puts a call of each command into the outbox, for one user, all of them or none; `nil` once Redis has stored
+    /// them.
     func queue(
         _ commands: [CommandDescriptor], user: [UInt8], caller: Caller, _ completion: @escaping (Refusal?) -> Void
     ) {
@@ -265,12 +269,12 @@ final class CommandDesk {
 
     // MARK: Heartbeats
 
-    /// A connection of a user came.
+    /// A connection of a user was opened.
     func came(_ user: [UInt8]) {
         for index in heartbeats.indices { heartbeats[index].queue.came(user, nowMs: nowMs()) }
     }
 
-    /// A connection of a user went.
+    /// A connection of a user was closed.
     func left(_ user: [UInt8]) {
         for index in heartbeats.indices { heartbeats[index].queue.left(user) }
     }
@@ -285,7 +289,7 @@ final class CommandDesk {
                 guard let bound = try? ArgumentBinder.bind(command, body: nil, path: arguments, caller: .worker) else {
                     continue
                 }
-                // One that fails is made up for by the next; what it renews outlasts several.
+                // A failed one is made up for by the next; the presence it renews outlasts several.
                 runner.run(command, bound, caller: .worker, operation: nil) { _ in }
             }
         }

@@ -2,18 +2,18 @@ import Commands
 import Core
 import Rights
 
-/// Which commands a token for certain topics reaches, and how a command's answer gets a token.
+/// Limits commands to the topics of a token, and adds a token to a command's answer.
 enum CommandGrants {
     private static let cannotSign = Refusal(
         .unavailable, "This gateway cannot sign tokens; start it with --mint-secret-file.")
 
-    /// The refusal of a call that the caller's token does not reach; `nil` when nothing of tokens is in its way.
+    /// The refusal of a call that the caller's token does not cover; `nil` when the token allows it.
     ///
-    /// See ``outside(_:_:_:)``. A token of the gateway's own makes no other token, or nobody could ever be sent away.
+    /// See ``outside(_:_:_:)``. A token of the gateway's own mints no other token, or access could never be ended.
     static func refusal(
         _ command: CommandDescriptor, _ bound: BoundArguments, _ caller: Caller, _ keys: GrantKeys
     ) -> Refusal? {
-        // Where the home is resolved it is not known yet; the runner asks once it is.
+        // A home that has to be resolved is not known yet; the runner checks it later.
         if !command.isHomeResolved, let refusal = outside(command, bound, caller) { return refusal }
         if case .user(let identity) = caller, identity.grant != nil, command.mint != nil {
             return Refusal(.forbidden, "This token makes no other token.")
@@ -21,13 +21,13 @@ enum CommandGrants {
         return command.mint != nil && keys.isEmpty ? cannotSign : nil
     }
 
-    /// The refusal of a call whose home the caller's token does not reach; `nil` for callers without such a token.
+    /// The refusal of a call whose home the caller's token does not cover; `nil` for callers without such a token.
     ///
-    /// A service bound to topics reaches the commands whose home is one of them: the same namespace and id. A command
+    /// A service bound to topics may call the commands whose home is one of them: the same namespace and id. A command
     /// without a home belongs to no topic, and is refused. A permitted script may do more elsewhere.
     ///
-    /// For a token of the gateway's own, the home must be its topic. A script of several ids may touch those of the bearer,
-    /// too, and no others. As long as a home is to be resolved, only the bearer's own keys were read for it.
+    /// For a token of the gateway's own, the home must be its topic. A script of several ids may also touch those of
+    /// the bearer, and no others. As long as a home is to be resolved, only the bearer's own keys were read for it.
     static func outside(_ command: CommandDescriptor, _ bound: BoundArguments, _ caller: Caller) -> Refusal? {
         if caller.binding != nil { return caller.refusal(beyondBinding: command.homeTopic(bound)) }
         guard case .user(let identity) = caller, let grant = identity.grant else { return nil }

@@ -1,14 +1,14 @@
 import Core
 
-/// When each user with a live connection is due for a heartbeat: at once when the first connection comes, then at
-/// every interval until the last has gone.
+/// The schedule of heartbeats for users with a live connection.
 ///
-/// All users wait equally long, so a queue in the order of arrival is one in the order of need, and a step costs the
-/// same however many users there are.
+/// A heartbeat is due at once when the first connection opens, then at every interval until the last has closed. All
+/// users wait equally long, so a queue in the order of arrival is one in the order of need. A step costs the same
+/// however many users there are.
 struct HeartbeatQueue {
     private struct Presence {
         var connections: Int
-        /// Tells this stay from an earlier one, whose turn may still be in a queue.
+        /// Distinguishes this stay from an earlier one, whose turn may still be queued.
         let stay: Int
     }
 
@@ -20,7 +20,7 @@ struct HeartbeatQueue {
 
     private let intervalMs: Int
     private var present: [[UInt8]: Presence] = [:]
-    /// Users not yet beaten for.
+    /// Users without a heartbeat so far.
     private var newcomers = Ring<Turn>()
     private var turns = Ring<Turn>()
     private var stays = 0
@@ -29,10 +29,10 @@ struct HeartbeatQueue {
         self.intervalMs = intervalMs
     }
 
-    /// Users with a live connection.
+    /// Number of users with a live connection.
     var count: Int { present.count }
 
-    /// A connection of the user came.
+    /// A connection of the user was opened.
     mutating func came(_ user: [UInt8], nowMs: Int) {
         guard present[user] == nil else {
             present[user]?.connections += 1
@@ -43,7 +43,7 @@ struct HeartbeatQueue {
         newcomers.append(Turn(user: user, stay: stays, dueMs: nowMs))
     }
 
-    /// A connection of the user went.
+    /// A connection of the user was closed.
     mutating func left(_ user: [UInt8]) {
         guard let connections = present[user]?.connections else { return }
         if connections > 1 { present[user]?.connections = connections - 1 } else { present[user] = nil }
@@ -60,7 +60,7 @@ struct HeartbeatQueue {
         return users
     }
 
-    /// Those who wait for their next turn come first: a crowd of newcomers must not make them late.
+    /// Users with a further turn have precedence: a crowd of newcomers must not make them late.
     private mutating func nextTurn(_ nowMs: Int) -> Turn? {
         if let first = turns.first, first.dueMs <= nowMs { return turns.popFirst() }
         return newcomers.popFirst()

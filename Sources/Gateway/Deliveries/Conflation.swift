@@ -1,25 +1,25 @@
 import Core
 
-/// Decides which of the events waiting for one client give way to newer ones, and where it must be told.
+/// Decides which of the events that wait for one client give way to newer ones, and where a gap must be reported.
 ///
-/// Of each key the newest event stays. A hole that this leaves among the positioned events of a topic is told by a gap
-/// in the place of the last event of the hole, so that the client's rule holds: every event's offset is one more than
-/// that of the event, or gap, before it. Pure.
+/// Of each key the newest event stays. This may leave a hole among the positioned events of a topic. A gap in the place
+/// of the hole's last event then reports it. So the client's rule holds: every event's offset is one more than that of
+/// the event, or gap, before it. Pure.
 enum Conflation {
-    /// Something of a topic that waits.
+    /// A waiting entry of a topic.
     struct Waiting {
         let topic: Topic
-        /// Its place in the log; `nil` for a plain publish.
+        /// Its position in the log; `nil` for a plain publish.
         let position: Position?
-        /// What a newer one must share to take its place; `nil` for an event that stays.
+        /// The key that a newer event must share to replace it; `nil` for an event that stays.
         let key: ConflationKey?
-        /// Whether it tells of a hole that an earlier thinning left.
+        /// Whether it is the gap of a hole that an earlier thinning left.
         var isGap = false
-        /// Whether it stays in any case: begun, owed, or of a topic that loses nothing.
+        /// Whether it always stays: partly written, of a recovery backlog, or of a topic that may lose nothing.
         var isFixed = false
     }
 
-    /// What is to become of it.
+    /// The decision on a waiting entry.
     enum Fate: Equatable {
         case keep
         case drop
@@ -27,7 +27,7 @@ enum Conflation {
         case gap(Position)
     }
 
-    /// The fates of what waits, oldest first; `nil` stands for what belongs to no topic and stays.
+    /// The decisions on the waiting entries, oldest first; `nil` is an entry that belongs to no topic and stays.
     static func fates(_ waiting: [Waiting?]) -> [Fate] {
         var fates = Array(repeating: Fate.keep, count: waiting.count)
         var newer: Set<ConflationKey> = []
@@ -51,7 +51,7 @@ enum Conflation {
         return fates
     }
 
-    /// An earlier gap at the end of a hole says all that is to be said.
+    /// Reports a hole with a gap; an earlier gap at its end covers it already.
     private static func tell(_ hole: (last: Int, position: Position), _ waiting: [Waiting?], _ fates: inout [Fate]) {
         fates[hole.last] = waiting[hole.last]?.isGap == true ? .keep : .gap(hole.position)
     }

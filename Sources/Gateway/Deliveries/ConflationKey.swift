@@ -1,9 +1,9 @@
 import Core
 
-/// What a newer event must have in common with an older one to take its place: topic, name, and perhaps the text of one
-/// member of its data.
+/// The properties that a newer event must share with an older one to replace it.
 ///
-/// The hash is kept, since each of many slow clients asks for it again.
+/// These are the topic, the name, and where set the text of one member of its data. The hash is stored, since each of
+/// many slow clients needs it.
 struct ConflationKey: Hashable {
     private let bytes: [UInt8]
     private let hash: Int

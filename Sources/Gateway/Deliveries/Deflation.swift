@@ -2,11 +2,11 @@ import Compression
 import Reactors
 import WebSocketCodec
 
-/// What a shard deflates and inflates with, for all its clients; made when the first one agrees on it.
+/// A shard's compressors and decompressor, for all its clients; created when the first one agrees on compression.
 ///
 /// Thread: the shard's.
 final class Deflation {
-    /// Bytes of a payload from which on it is deflated, and up to which.
+    /// Range of a payload's bytes within which it is deflated.
     private let bytes: ClosedRange<Int>
     private let statistics: ShardStatistics
     private lazy var wide = Deflater(windowBits: DeflateAgreement.Window.wide.rawValue, bytesMax: bytes.upperBound)
@@ -18,7 +18,7 @@ final class Deflation {
         self.statistics = statistics
     }
 
-    /// Frames of ours, with those deflated that become smaller by it; the same array when none does.
+    /// Data frames of the gateway, each deflated where that makes it smaller; the same array when none is.
     func deflated(_ frames: [UInt8], _ window: DeflateAgreement.Window) -> [UInt8] {
         guard frames.count >= bytes.lowerBound else { return frames }
         var position = 0
@@ -48,7 +48,7 @@ final class Deflation {
         return WebSocketEncoder.frame(opcode, payload: deflated, isDeflated: true)
     }
 
-    /// What a client's deflated message says, or the rule that it breaks.
+    /// The content of a client's deflated message, or the rule that it breaks.
     func inflated(_ kind: WebSocketEvent.Kind, _ payload: [UInt8], bytesMax: Int) -> WebSocketEvent {
         let event = inflater.inflate(kind, payload, bytesMax: bytesMax)
         if case .message(_, let message) = event {

@@ -9,17 +9,17 @@ import Transport
 final class Delivery: OutboundItem {
     let topic: Topic
     let message: ChannelMessage
-    /// What it tells instead of an event.
+    /// The presence change that it carries instead of an event.
     private let change: PresenceChange?
-    /// The encoding asked for first, mostly the only one, and its bytes.
+    /// The number of the encoding asked for first, mostly the only one, and its bytes.
     private var firstNumber = -1
     private var firstFrame: [UInt8] = []
     private var otherFrames: [(number: Int, frame: [UInt8])] = []
     private var knownRule: SlowRule?
-    /// Whether one client alone is sent it.
+    /// Whether it is for a single client.
     let isForOne: Bool
 
-    /// What may be done with it in the queue of a client that reads too slowly.
+    /// The handling of the delivery in the queue of a client that reads too slowly.
     enum SlowRule: Equatable {
         /// Nothing: the client is closed and resumes by position.
         case disconnect
@@ -36,9 +36,9 @@ final class Delivery: OutboundItem {
         super.init(counts: counts)
     }
 
-    /// Who came to the topic and who left it.
+    /// A change of presence: members that joined the topic or left it.
     ///
-    /// It stands among events without being one, and nothing newer replaces it.
+    /// It is queued among events without being one, and no newer event replaces it.
     init(topic: Topic, change: PresenceChange, counts: OutboundCounts) {
         self.topic = topic
         message = Delivery.noEvent
@@ -47,7 +47,7 @@ final class Delivery: OutboundItem {
         super.init(counts: counts)
     }
 
-    /// What stands in the place of an event; its name is the gateway's own, so no publisher's rules concern it.
+    /// The placeholder for an event; its name is the gateway's own, so no publisher's rules apply.
     private static let noEvent = ChannelMessage(
         position: nil, event: .presence, id: nil, data: Array("{}".utf8))
 
@@ -70,7 +70,7 @@ final class Delivery: OutboundItem {
         return encoding.frame(topic, message)
     }
 
-    /// The rule of its namespace; found out when first asked for, which only slow clients do.
+    /// The rule of its namespace; determined on first use, which only slow clients cause.
     func slowRule(_ access: AccessPolicy, _ json: JSON.Limits) -> SlowRule {
         if let knownRule { return knownRule }
         var rule = SlowRule.disconnect

@@ -7,7 +7,7 @@ import Transport
 final class DeliveryBatch {
     let deliveries: [Delivery]
     private let counts: OutboundCounts
-    /// Whether any of the events bears an origin, looked up once for all members.
+    /// Whether any of the events bears a publisher id; determined once for all members.
     private let hasOrigins: Bool
     private var bursts: [(number: Int, burst: OutboundBurst)] = []
 
@@ -18,12 +18,12 @@ final class DeliveryBatch {
         self.counts = counts
     }
 
-    /// Whether one of the events came from that session and is not wanted back by it.
+    /// Whether one of the events was published by that session, which excludes it.
     func hasEvent(of origin: SessionOrigin?) -> Bool {
         hasOrigins && deliveries.contains { $0.message.origin == origin }
     }
 
-    /// The bytes of the events in an encoding; `nil` when it cannot say each of them.
+    /// The bytes of the events in an encoding; `nil` when the encoding cannot express one of them.
     func burst(_ encoding: Encoding) -> OutboundBurst? {
         for known in bursts where known.number == encoding.number { return known.burst }
         var frames: [UInt8] = []

@@ -14,13 +14,13 @@ struct EncodingTable {
     private let written: Counter
     private let deflation: Deflation
 
-    /// `written` counts all of them together; `deflation` makes those of clients that agreed on it.
+    /// `written` counts the events of all encodings; `deflation` serves those of clients that agreed on it.
     init(written: Counter, deflation: Deflation) {
         self.written = written
         self.deflation = deflation
     }
 
-    /// The encoding of an encoder on a line of that framing.
+    /// The encoding of an encoder on a transport of that framing.
     mutating func encoding(_ encoder: any EventEncoder, _ framing: Framing) -> Encoding {
         let name = Name(encoder: encoder.name, framing: framing)
         if let encoding = encodings[name] { return encoding }

@@ -1,7 +1,7 @@
 import Dialects
 import WebSocketCodec
 
-/// How a line puts the units of a dialect on the wire.
+/// The form in which a transport sends the units of a dialect.
 enum Framing: Hashable, Sendable {
     /// One data frame for each unit (RFC 6455 section 5.6).
     case webSocket

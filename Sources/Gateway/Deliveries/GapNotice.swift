@@ -1,7 +1,7 @@
 import Core
 import Transport
 
-/// A queued `gap` that stands for events taken out of a slow client's queue; a later thinning may move it on.
+/// A queued `gap` that replaces events taken out of a slow client's queue; a later thinning may move it.
 ///
 /// Thread: the shard's.
 final class GapNotice: OutboundItem {
@@ -11,7 +11,7 @@ final class GapNotice: OutboundItem {
     init(topic: Topic, position: Position) {
         self.topic = topic
         self.position = position
-        // Nobody asks what became of the gateway's own word.
+        // The gateway's own message is not counted among deliveries.
         super.init(counts: OutboundCounts(), isCounted: false)
     }
 }

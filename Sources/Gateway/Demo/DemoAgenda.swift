@@ -1,8 +1,8 @@
-/// What will happen, in order of time; at one time, in order of addition.
+/// Future happenings in order of time; at one time, in order of addition.
 struct DemoAgenda<Happening> {
     private var entries: [(atMs: Int, happening: Happening)] = []
 
-    /// How much will happen.
+    /// Number of future happenings.
     var count: Int { entries.count }
 
     /// Adds a happening behind all others of its time.
@@ -11,7 +11,7 @@ struct DemoAgenda<Happening> {
         entries.insert((atMs, happening), at: place)
     }
 
-    /// Takes what happens first.
+    /// Takes the next happening.
     mutating func popFirst() -> (Int, Happening)? {
         guard let first = entries.first else { return nil }
         entries.removeFirst()

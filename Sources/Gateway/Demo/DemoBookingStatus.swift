@@ -1,4 +1,4 @@
-/// Where a booking stands.
+/// The status of a booking.
 enum DemoBookingStatus: String, CaseIterable, Sendable {
     case pending, confirmed
     case inProgress = "in-progress"

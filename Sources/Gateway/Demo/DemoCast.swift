@@ -1,8 +1,8 @@
-/// Who and what the demo's shop is made of; all of it is invented.
+/// The names of the demo's shop, all of them invented.
 enum DemoCast {
     static let shop = "demo"
     static let challenge = "demo"
-    /// The first two of them are there all day.
+    /// The first two of them work all day.
     static let barbers = ["dario", "ines", "femi", "rosa"]
     static let customers = [
         "maya", "omar", "lena", "kofi", "yuki", "sara", "ivan", "noor", "theo", "mila", "juan", "aisha", "piet", "zoe",

@@ -1,9 +1,9 @@
 import Core
 import HTTPCodec
 
-/// A stand-in for Spotify's Web API, as far as the courier asks it: the demo's invented songs.
+/// A stand-in for Spotify's Web API, as far as the courier uses it: the demo's invented songs.
 enum DemoCatalogue {
-    /// Answers a search or a question what a track is; no token is asked for.
+    /// Answers a search or a look-up of a track; no token is required.
     static func answer(to head: HTTPRequestHead) -> HTTPResponse {
         let path = String(decoding: head.path, as: UTF8.self)
         if path == "/v1/search", case .one(let words) = head.queryItem("q") {

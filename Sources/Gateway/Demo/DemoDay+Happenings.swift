@@ -9,11 +9,11 @@ extension DemoDay.Happening {
 }
 
 extension DemoDay {
-    /// How long a check-in may be left before it is renewed; the shop forgets it after 90 s.
+    /// Age from which a check-in is renewed, milliseconds; the shop forgets it after 90 s.
     private static var renewedAfterMs: Int { 50_000 }
-    /// People who wait before newcomers turn round at the door.
+    /// Number of people waiting from which newcomers leave again.
     private static var lineMax: Int { 6 }
-    /// Tracks queued before nobody adds more.
+    /// Number of queued tracks from which no more are added.
     private static var tracksMax: Int { 8 }
 
     mutating func handle(_ happening: Happening) {
@@ -50,7 +50,7 @@ extension DemoDay {
         agenda.add(.dayBegins, atMs: DemoClock.ms(day: day + 1, minute: DemoClock.dayMinutes.lowerBound))
     }
 
-    /// Who has not been served is sent home.
+    /// Cancels the bookings that have not been served.
     private mutating func endDay() {
         for (id, booking) in bookings.sorted(by: { $0.key < $1.key }) where booking.status != .inProgress {
             move(id, to: .cancelled)
@@ -117,7 +117,7 @@ extension DemoDay {
         }
     }
 
-    /// Takes the next who is there in truth: some have gone, and a few never came.
+    /// Takes the next customer who is really present: some have left, and a few never came.
     private mutating func nextInLine() -> String? {
         while let id = line.first(where: { bookings[$0]?.isBlackCard == true }) ?? line.first {
             line.removeAll { $0 == id }
@@ -135,7 +135,7 @@ extension DemoDay {
         agenda.add(.seating, atMs: nowMs + minutes(1))
     }
 
-    /// Moves a booking, and notes what that means for line and chair.
+    /// Moves a booking, and updates line and chair.
     private mutating func move(_ id: String, to status: DemoBookingStatus, barber: String? = nil) {
         var arguments = ["bookingId": id, "status": status.rawValue]
         if let barber { arguments["barberId"] = barber }
@@ -159,7 +159,7 @@ extension DemoDay {
 
     // MARK: Presence
 
-    /// Somebody comes in; `stayMinutes` is `nil` for who stays until served.
+    /// A customer enters; `stayMinutes` is `nil` for one who stays until served.
     mutating func arrive(_ customer: String, stayMinutes: Int?) {
         guard present[customer] == nil else { return }
         checkIn(customer)
@@ -185,7 +185,7 @@ extension DemoDay {
         }
     }
 
-    // MARK: What comes again and again
+    // MARK: Recurring happenings
 
     private mutating func recur(_ happening: Happening) {
         let isDay = DemoClock.isDay(nowMs)
@@ -249,7 +249,7 @@ extension DemoDay {
 
     // MARK: Small things
 
-    /// Decides on a call; the shop's own commands get its id.
+    /// Adds a call to the decided steps; the shop's own commands get its id.
     mutating func call(_ command: String, _ arguments: [String: String]) {
         var arguments = arguments
         if command != "add_points" && command != "publish_post" { arguments["shopId"] = DemoCast.shop }

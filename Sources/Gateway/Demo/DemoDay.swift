@@ -1,11 +1,11 @@
 import Core
 
-/// A barbershop's days at speed: who comes, who is served, what plays; by chance, and always by the rules.
+/// The accelerated days of a barbershop: arrivals, services and music, by chance, and always by the rules.
 ///
-/// It decides only; ``DemoShop`` calls the commands it names and tells it what it then sees. Without being told
-/// anything it goes on as well. Pure: the same generator and the same words give the same days.
+/// It only decides. ``DemoShop`` calls the commands that it names, and reports the state of the shop. It continues
+/// without such reports. Pure: the same generator and the same reports give the same days.
 struct DemoDay<Random: RandomNumberGenerator> {
-    /// What will happen at a time.
+    /// A future happening.
     enum Happening {
         case dayBegins, dayEnds, arrival, seating, clock, renewal, track, vote, nextTrack, post
         case shiftBegins(barber: String)
@@ -15,26 +15,26 @@ struct DemoDay<Random: RandomNumberGenerator> {
         case departure(customer: String)
     }
 
-    /// A booking that is open.
+    /// An open booking.
     struct Booking {
         let user: String
         let isBlackCard: Bool
-        /// Somebody at the page, whose bookings always go well.
+        /// Whether it belongs to a user of the page, whose bookings always go well.
         let isGuest: Bool
         var status: DemoBookingStatus
     }
 
-    /// What makes ids unique over runs.
+    /// Makes ids unique over runs.
     let run: String
     var random: Random
     /// Milliseconds since the demo began.
     var nowMs = 0
     var agenda = DemoAgenda<Happening>()
-    /// Decided, and not yet told.
+    /// Decided steps that were not returned yet.
     var decided = Ring<DemoStep>()
 
     var bookings: [String: Booking] = [:]
-    /// Confirmed bookings, who came first first.
+    /// Confirmed bookings, in the order of arrival.
     var line: [String] = []
     /// Barbers at work, each with the booking being served.
     var atWork: [String: String?] = [:]
@@ -48,7 +48,7 @@ struct DemoDay<Random: RandomNumberGenerator> {
     var tracksAdded = 0
     var postsMade = 0
 
-    /// Begins on a Monday morning; `run` tells this run's ids from those of others.
+    /// Begins on a Monday morning; `run` distinguishes this run's ids from those of others.
     init(run: String, random: Random) {
         self.run = run
         self.random = random
@@ -61,12 +61,12 @@ struct DemoDay<Random: RandomNumberGenerator> {
         for happening in first { agenda.add(happening, atMs: happening.isDayBegins ? 0 : chance(500...2_000)) }
     }
 
-    /// What is done next; there is always something.
+    /// The next step; there is always one.
     mutating func next() -> DemoStep {
         while true {
             if let step = decided.popFirst() { return step }
             guard let (atMs, happening) = agenda.popFirst() else {
-                // The clock always has its next turn, so this cannot be; if it were, the day would begin anew.
+                // The clock always has a next turn, so this cannot happen; if it did, the day would begin anew.
                 agenda.add(.clock, atMs: nowMs)
                 agenda.add(.dayBegins, atMs: nowMs)
                 continue
@@ -76,9 +76,9 @@ struct DemoDay<Random: RandomNumberGenerator> {
         }
     }
 
-    // MARK: What the shop sees
+    // MARK: Reports from the shop
 
-    /// Says again all that must be so, for a store that may have lost it.
+    /// Repeats the calls that set up the shop, for a store that may have lost them.
     mutating func resume() {
         call("set_shop", ["estimator": "simulated"])
         call("start_session", [:])
@@ -86,12 +86,12 @@ struct DemoDay<Random: RandomNumberGenerator> {
         for customer in present.keys.sorted() { checkIn(customer) }
     }
 
-    /// Takes the tracks that are queued in truth: guests add some, too.
+    /// Takes the tracks that are really queued: guests add some, too.
     mutating func see(tracks seen: [String]) {
         tracks = Array(seen.prefix(50))
     }
 
-    /// Takes a booking that is open in truth; one of a guest is from now on served like any other.
+    /// Takes a booking that is really open; a guest's booking is from now on served like any other.
     mutating func see(booking id: String, user: String, status: DemoBookingStatus) {
         guard bookings[id] == nil, status.isOpen, bookings.count < 100 else { return }
         bookings[id] = Booking(user: user, isBlackCard: false, isGuest: true, status: status)

@@ -1,11 +1,11 @@
 import Core
 import Rights
 
-/// Makes guests for the demo's page: a name by chance, and a token for it.
+/// Creates guests for the demo's page: a random name, and a token for it.
 ///
 /// Immutable and thread-safe.
 struct DemoGuests: Sendable {
-    /// A guest as the page gets one.
+    /// A guest, in the form for the page.
     struct Guest {
         let user: [UInt8]
         let token: [UInt8]
@@ -15,12 +15,12 @@ struct DemoGuests: Sendable {
     private let issuer: [UInt8]?
     private let audience: [UInt8]?
 
-    /// The demo's order, which every guest may hear.
+    /// The demo's order, to which every guest may subscribe.
     private static let topics = [TopicPattern("order:" + DemoOrder.id)].compactMap { $0 }
-    /// How long a guest's token is good, seconds: 12 hours.
+    /// Lifetime of a guest's token, seconds: 12 hours.
     static let tokenSeconds = 43_200
 
-    /// Makes a maker that signs with the secret that the node checks tokens with.
+    /// Guests whose tokens are signed with the secret with which the node checks them.
     init(signer: TokenSigner, issuer: [UInt8]?, audience: [UInt8]?) {
         self.signer = signer
         self.issuer = issuer
@@ -29,7 +29,7 @@ struct DemoGuests: Sendable {
 
     /// A new guest.
     ///
-    /// Throws when the clock is out of the times that a token can name.
+    /// Throws when the clock is outside the times that a token can express.
     func make(nowSeconds: Int) throws(RightsProblem) -> Guest {
         let user = Array("guest-\(DemoGuests.randomText(5))".utf8)
         let (expiresAt, overflow) = nowSeconds.addingReportingOverflow(DemoGuests.tokenSeconds)

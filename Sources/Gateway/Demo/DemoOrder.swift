@@ -1,10 +1,10 @@
 import Core
 
-/// What the demo's backend tells of one order, from the upload to the previews or to the failure.
+/// The events of one order that the demo's backend publishes, from the upload to the previews or to the failure.
 ///
-/// It decides only; ``OrderRoute`` publishes. Pure.
+/// It only decides; ``OrderRoute`` publishes. Pure.
 struct DemoOrder {
-    /// How an order ends.
+    /// The end of an order.
     enum Outcome: String, CaseIterable {
         /// All photos are done.
         case ready
@@ -12,7 +12,7 @@ struct DemoOrder {
         case failed
     }
 
-    /// One event, told so long after the one before it.
+    /// One event, published `delayMs` after the one before it.
     struct Step: Equatable {
         let delayMs: Int
         let event: String
@@ -20,9 +20,9 @@ struct DemoOrder {
         let members: String
     }
 
-    /// The order's id; every guest may hear this order and no other.
+    /// The order's id; every guest may subscribe to this order and no other.
     static let id = "demo"
-    /// How many photos an order has.
+    /// Number of photos of an order.
     static let photos = 4
 
     /// The events in order.
@@ -37,7 +37,7 @@ struct DemoOrder {
             Step(delayMs: 600, event: "processing_started", members: "\"status\":\"processing\""),
         ]
         for photo in 1...count {
-            // The last but one fails, so that the app sees a photo that is done after it.
+            // The last but one fails, so that the app receives a finished photo after it.
             let isBad = outcome == .failed && photo == count - 1
             steps.append(
                 Step(

@@ -1,22 +1,22 @@
 import Core
 
-/// What the demo's phones show while their apps are closed.
+/// The notifications that the demo's phones show while their apps are closed.
 ///
-/// Pure. What is kept is bounded: ``phonesMax`` phones, of which the one that was used longest ago leaves first, and on each
-/// the newest ``shownMax`` notifications.
+/// Pure. Bounded: at most ``phonesMax`` phones, of which the least recently used is dropped first, and on each the
+/// newest ``shownMax`` notifications.
 struct DemoPhoneBook: Sendable {
     /// A notification as it was pushed.
     struct Notification: Sendable, Equatable {
-        /// The `apns-collapse-id`: a newer push with the same one takes its place.
+        /// The `apns-collapse-id`: a newer push with the same one replaces it.
         let id: [UInt8]
         /// Empty for a conversation without a title.
         let title: [UInt8]
         let body: [UInt8]
-        /// Who wrote the message; empty for a notification.
+        /// The author of the message; empty for a notification.
         let sender: [UInt8]
-        /// When it came, milliseconds since 1970.
+        /// When it was pushed, milliseconds since 1970.
         let atMs: Int
-        /// Whether it came without sound, in quiet hours.
+        /// Whether it was pushed without sound, in quiet hours.
         let isSilent: Bool
 
         /// Reads the payload of a push; `nil` when it has no text to show.
@@ -34,7 +34,7 @@ struct DemoPhoneBook: Sendable {
     private struct Phone: Sendable {
         var shown: [Notification] = []
         var badge = 0
-        /// Of the app's word that set the badge last.
+        /// Order of the app's request that set the badge last.
         var order = Int.min
         var usedMs = 0
     }
@@ -43,19 +43,19 @@ struct DemoPhoneBook: Sendable {
     static let phonesMax = 100
     /// Notifications that a phone shows.
     static let shownMax = 20
-    /// The most that a badge says.
+    /// Maximum of a badge.
     static let badgeMax = 1_000_000
 
     private var phones: [[UInt8]: Phone] = [:]
 
-    /// The token of a device as it is compared; `nil` for what is none: 32 to 200 hexadecimal digits.
+    /// A device token in the form for comparisons; `nil` unless it has 32 to 200 hexadecimal digits.
     static func token(_ text: some Collection<UInt8>) -> [UInt8]? {
         let token = text.map { ASCII.lowercased($0) }
         let isHexadecimal = token.allSatisfy { ASCII.isDigit($0) || (UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0) }
         return (32...200).contains(token.count) && isHexadecimal ? token : nil
     }
 
-    /// A push came to a phone.
+    /// Shows a push on a phone.
     mutating func show(_ notification: Notification, badge: Int?, on token: [UInt8]) {
         var phone = phones[token] ?? Phone()
         phone.shown.removeAll { $0.id == notification.id }
@@ -70,9 +70,10 @@ struct DemoPhoneBook: Sendable {
         phones[oldest.key] = nil
     }
 
-    /// The app has taken notifications away, and says what its badge is.
+    /// Removes notifications that the app has taken away, and sets the badge.
     ///
-    /// Of two words that overtook each other the one with the greater order has the badge; without one it counts as newest.
+    /// When two requests overtook each other, the one with the greater order sets the badge; one without an order
+    /// counts as newest.
     mutating func clear(_ ids: [[UInt8]], badge: Int?, order: Int?, on token: [UInt8]) {
         guard var phone = phones[token] else { return }
         phone.shown.removeAll { ids.contains($0.id) }
@@ -83,7 +84,7 @@ struct DemoPhoneBook: Sendable {
         phones[token] = phone
     }
 
-    /// What a phone shows, as JSON, newest first; a phone that nothing was pushed to shows nothing.
+    /// The display of a phone, as JSON, newest first; empty for a phone without pushes.
     func text(of token: [UInt8]) -> [UInt8] {
         let phone = phones[token] ?? Phone()
         var text: [UInt8] = Array("{\"badge\":\(phone.badge),\"notifications\":[".utf8)

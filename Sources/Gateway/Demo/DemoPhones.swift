@@ -2,23 +2,23 @@ import Core
 import HTTPCodec
 import Reactors
 
-/// The demo's phones, and a stand-in for APNs by which they are pushed to.
+/// The demo's phones, and a stand-in for APNs that pushes to them.
 ///
-/// The stand-in is asked by the courier of `switchboard dev` alone, over HTTP/1.1 on this machine. Thread: any.
+/// Only the courier of `switchboard dev` calls the stand-in, over HTTP/1.1 on this machine. Thread: any.
 public final class DemoPhones: Sendable {
     private let book = Guarded(DemoPhoneBook())
 
-    /// The most bytes of a push, as APNs has it.
+    /// Maximum bytes of a push, as in APNs.
     static let pushBytesMax = 4_096
     /// The beginning of the paths that the stand-in answers.
     static let path = "/3/device/"
     private static let payloadLimits = JSON.Limits(depthMax: 16, elementsMax: 1_000)
     private static let collapseBytes = 1...64
 
-    /// No phone shows anything.
+    /// Phones that show nothing.
     public init() {}
 
-    /// What APNs refuses, and how it says so.
+    /// A refusal in the form of APNs.
     private struct Refused: Error {
         let status: Int
         let reason: StaticString
@@ -29,7 +29,7 @@ public final class DemoPhones: Sendable {
         }
     }
 
-    /// Answers a push as APNs does: nothing with 200, or a reason.
+    /// Answers a push as APNs does: an empty body with 200, or a reason.
     func answer(to head: HTTPRequestHead, body: [UInt8]) -> HTTPResponse {
         do throws(Refused) {
             try take(head, body)
@@ -60,10 +60,10 @@ public final class DemoPhones: Sendable {
         book.withLock { $0.show(notification, badge: badge, on: token) }
     }
 
-    /// What a phone shows, as JSON.
+    /// The display of a phone, as JSON.
     func text(of token: [UInt8]) -> [UInt8] { book.withLock { $0.text(of: token) } }
 
-    /// The phone's app takes notifications away and sets its badge.
+    /// Removes notifications and sets the badge, for the phone's app.
     func clear(_ ids: [[UInt8]], badge: Int?, order: Int?, on token: [UInt8]) {
         book.withLock { $0.clear(ids, badge: badge, order: order, on: token) }
     }

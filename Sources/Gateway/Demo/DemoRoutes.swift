@@ -1,6 +1,6 @@
 import HTTPCodec
 
-/// The paths below `/demo` that the demo's page asks: guests, the order, phones.
+/// The paths below `/demo` that the demo's page requests: guests, the order, phones.
 ///
 /// Only where pages are served, which is `switchboard dev`. Thread: the shard's.
 struct DemoRoutes {

@@ -8,9 +8,9 @@ import Rights
 import Service
 import Transport
 
-/// Does what the demo's day decides, on a link of its own, and tells the day what it then sees in the shop.
+/// Performs the steps that the demo's day decides, on a link of its own, and reports the state of the shop to the day.
 ///
-/// While Redis is away, or slow to answer, time in the shop stands still. Thread: the demo's.
+/// While Redis is unavailable, or slow to answer, time in the shop stands still. Thread: the demo's.
 final class DemoRunner {
     private let reactor: Reactor
     private let servers: LocalServers
@@ -25,24 +25,24 @@ final class DemoRunner {
     private var day = DemoDay(run: DemoGuests.randomText(6), random: SystemRandomNumberGenerator())
     private var step: DemoStep?
     private var inFlight = 0
-    /// Connections to Redis so far, and how many of them the shop has been set up on.
+    /// Number of connections to Redis so far, and of those on which the shop was set up.
     private let connections = Count()
     private var setUps = 0
     private var lastMs: Int
     /// The shop's time, milliseconds since the demo began.
     private var clockMs = 0
     private var lookMs = 0
-    /// Bookings of others at the last look: one seen twice is not just on its way to its end.
+    /// Bookings of others at the last look: one seen twice is not about to end.
     private var strangers: Set<String> = []
 
     private static let tickMs = 100
     private static let lookEveryMs = 1_500
     private static let inFlightMax = 64
-    /// Calls keep their order: who votes has checked in before.
+    /// Calls keep their order: a voter has checked in before.
     private static let lane: UInt64 = 1
-    /// What a service takes, minutes.
+    /// Minutes that a service takes.
     ///
-    /// Learned times would be seconds, since the day runs at speed.
+    /// Learned times would be seconds, since the day is accelerated.
     private static let averageMinutes = "24"
 
     init(reactor: Reactor, parts: NodeParts, settings: GatewaySettings, log: Log) throws(Errno) {
@@ -95,7 +95,7 @@ final class DemoRunner {
         look()
     }
 
-    /// Says what must be so on a new connection: the store behind it may have begun anew.
+    /// Sets up the shop on a new connection: the store behind it may have lost its data.
     private func setUp() {
         if setUps > 0 { day.resume() }
         setUps = connections.value
@@ -120,7 +120,7 @@ final class DemoRunner {
 
     /// Calls a command as a service; the answer is `nil` when it was refused.
     ///
-    /// A command that this node does not have is not called, and the shop goes on without.
+    /// A command that this node lacks is not called, and the shop continues without it.
     private func run(_ call: DemoCall, lane: UInt64? = nil, _ completion: @escaping (JSON.Value?) -> Void) {
         let caller = CommandCaller(.service("demo"))
         let arguments = call.arguments.map { TextArgument(name: $0.key, value: Array($0.value.utf8)) }
@@ -135,9 +135,9 @@ final class DemoRunner {
         }
     }
 
-    // MARK: Looking round
+    // MARK: Looks at the shop
 
-    /// Sees what guests did: tracks they added, chairs they booked.
+    /// Reads the guests' actions: tracks they added, chairs they booked.
     private func look() {
         run(DemoCall(command: "dj", arguments: ["shopId": DemoCast.shop])) { [unowned self] answer in
             guard let queue = answer?["queue"], queue.kind == .array else { return }
@@ -159,7 +159,7 @@ final class DemoRunner {
         }
     }
 
-    /// A number that the link's callback can count on before its owner is whole.
+    /// A number that the link's callback can increment before its owner is initialised.
     private final class Count {
         var value = 0
     }

@@ -3,9 +3,9 @@ import HTTPCodec
 public import Reactors
 public import Service
 
-/// The stand-ins for services outside that the courier of `switchboard dev` asks, at one address of this machine.
+/// The stand-ins for outside services that the courier of `switchboard dev` calls, at one address of this machine.
 public enum DemoStandIns {
-    /// A connection of the courier's: APNs by its path, and Spotify by every other.
+    /// A connection of the courier: APNs by its path, and Spotify by every other.
     ///
     /// Thread: the reactor's.
     public static func peer(reactor: Reactor, limits: Limits, phones: DemoPhones) -> OperationsPeer {

@@ -5,17 +5,17 @@ struct DemoCall: Equatable, Sendable {
     let arguments: [String: String]
 }
 
-/// What the demo does next, and when.
+/// The next action of the demo, and its time.
 struct DemoStep: Equatable, Sendable {
-    /// What is done.
+    /// The action of a step.
     enum Action: Equatable, Sendable {
         /// Call a command.
         case call(DemoCall)
-        /// Tell what time it is in the demo.
+        /// Publish the time in the demo.
         case clock(DemoClock.Reading)
     }
 
-    /// Milliseconds since the demo began; never before the step before.
+    /// Milliseconds since the demo began; never before the previous step.
     let atMs: Int
     let action: Action
 }

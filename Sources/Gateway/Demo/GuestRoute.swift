@@ -3,14 +3,14 @@ import Core
 import HTTPCodec
 import Rights
 
-/// `GET /demo/guest`: a guest for a window of the demo's page, and the code that hangs in the shop.
+/// `GET /demo/guest`: a guest for a window of the demo's page, and the code displayed in the shop.
 ///
 /// Only where pages are served, which is `switchboard dev`. Thread: the shard's.
 struct GuestRoute {
     unowned let shard: Shard
     let guests: DemoGuests
 
-    /// Guests come from one allowance of the node, as if a user's commands: the name cannot be a user's.
+    /// Guests are limited by one rate of the node, like a user's commands; the name cannot be a user's.
     private static let allowance = Array("/demo/guest".utf8)
 
     /// Answers the request.

@@ -4,14 +4,14 @@ import Reactors
 import Rights
 import Synchronization
 
-/// `POST /demo/order` `{"outcome":"ready" or "failed"}`: the demo's backend processes the order `demo`, and publishes
-/// what happens on `order:demo` as any backend would.
+/// `POST /demo/order` `{"outcome":"ready" or "failed"}`: the demo's backend processes the order `demo`.
 ///
-/// Only where pages are served, which is `switchboard dev`. One order at a time on a node. Thread: the shard's.
+/// It publishes the events on `order:demo` as any backend would. Only where pages are served, which is `switchboard
+/// dev`. One order at a time on a node. Thread: the shard's.
 struct OrderRoute {
     unowned let shard: Shard
 
-    /// Orders come from one allowance of the node, as if a user's commands: the name cannot be a user's.
+    /// Orders are limited by one rate of the node, like a user's commands; the name cannot be a user's.
     private static let allowance = Array("/demo/order".utf8)
 
     /// Answers the request: 202 as soon as the order has begun.
@@ -44,7 +44,7 @@ struct OrderRoute {
     }
 }
 
-/// One order on its way.
+/// An order that is being processed.
 ///
 /// Its timer holds it until the last event is published. Thread: the shard's.
 private final class OrderRun {
@@ -55,7 +55,7 @@ private final class OrderRun {
     private var next = 0
     private var failures = 0
 
-    /// How long until an event that Redis did not take is published again, and how often.
+    /// Milliseconds until an event that Redis refused is published again, and the maximum number of failures.
     private static let retryMs = 1_000
     private static let failuresMax = 30
 
@@ -78,7 +78,7 @@ private final class OrderRun {
         timer?.clear()
         let step = steps[next]
         guard let event = EventName(step.event) else { return end() }
-        // An event whose answer was lost is told twice; the app counts a photo once.
+        // An event whose answer was lost is published twice; the app counts a photo once.
         shard.store.publish(
             topic, event, DemoOrder.payload(step, wallMs: shard.wallMs), nil, payer: nil
         ) { [self] result in

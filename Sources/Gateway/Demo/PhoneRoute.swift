@@ -2,16 +2,17 @@ import Core
 import HTTPCodec
 import Rights
 
-/// `GET /demo/phone/{token}`: what a phone of the demo shows; `POST /demo/phone/{token}/read`
-/// `{"ids":[...],"badge":0,"order":1}`: its app takes notifications away and sets its badge.
+/// `GET /demo/phone/{token}`: the display of a phone; `POST /demo/phone/{token}/read`: its app takes notifications
+/// away.
 ///
-/// Who knows the token of a device may see the device: the page makes it by chance and tells it to nobody else. Only where
-/// pages are served, which is `switchboard dev`. Thread: the shard's.
+/// The body is `{"ids":[...],"badge":0,"order":1}`; it also sets the badge. Anyone who knows the token of a device may
+/// see the device: the page draws it at random and shares it with nobody else. Only where pages are served, which is
+/// `switchboard dev`. Thread: the shard's.
 struct PhoneRoute {
     unowned let shard: Shard
     let phones: DemoPhones
 
-    /// Ids in one request.
+    /// Maximum ids of one request.
     private static let idsMax = 1_000
 
     /// Answers the request; `rest` is the path behind `/demo/phone`.

@@ -1,7 +1,7 @@
 import Core
 import HTTPCodec
 
-/// The results of a batch, gathered until the last item is known, then answered once and in the order of the items.
+/// The results of a batch, answered once when the last one has arrived, in the order of the items.
 ///
 /// Thread: the shard's.
 final class BroadcastBatch {
@@ -24,7 +24,7 @@ final class BroadcastBatch {
         if left == 0 { completion(self) }
     }
 
-    /// The refusal every item shares because Redis is away; the whole request is then worth repeating.
+    /// The refusal that every item shares because Redis is unavailable; the client may then repeat the whole request.
     private var sharedOutage: Refusal? {
         var outage: Refusal?
         for case .failure(let refusal)? in results where refusal.code == .unavailable { outage = refusal }
@@ -35,7 +35,7 @@ final class BroadcastBatch {
         return failed == results.count ? outage : nil
     }
 
-    /// 200 with one result or error per item; 503 when no item could be committed because Redis is away.
+    /// 200 with one result or error per item; 503 when no item could be committed because Redis is unavailable.
     var response: HTTPResponse {
         if let outage = sharedOutage { return BroadcastRoute.refused(outage) }
         var body: [UInt8] = []
@@ -63,7 +63,7 @@ final class BroadcastBatch {
         return HTTPResponse(status: 202, body: [], keepAlive: true)
     }
 
-    /// Appends what a publisher is told of one message.
+    /// Appends the publisher's receipt of one message.
     static func append(_ receipt: Store.Receipt, _ topic: Topic, to body: inout [UInt8]) {
         body.append(text: "{\"topic\":\"")
         body.append(contentsOf: topic.bytes)

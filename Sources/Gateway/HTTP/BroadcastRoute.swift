@@ -5,9 +5,9 @@ import HTTPCodec
 import Reactors
 import Rights
 
-/// `POST /v1/broadcast`: the publish flow's door for backends.
+/// `POST /v1/broadcast`: publishing by backends.
 ///
-/// A 2xx is given only after Redis has committed. A batch is answered item by item, in order. Thread: the shard's.
+/// A 2xx is sent only after Redis has committed. A batch is answered item by item, in order. Thread: the shard's.
 struct BroadcastRoute {
     unowned let shard: Shard
 
@@ -71,7 +71,7 @@ struct BroadcastRoute {
         _ request: PublishRequest, _ caller: Caller,
         _ completion: @escaping (Result<(Topic, Store.Receipt), Refusal>) -> Void
     ) {
-        // Only services come here, and they have names: no connection is needed to tell them apart.
+        // Only services reach this route, and they have names: no connection is needed to tell them apart.
         let id = request.id.map { PublishID($0, of: caller, connection: []) }
         let payer = caller.payer(from: nil)
         shard.store.publish(request.topic, request.event, request.data, id, payer: payer) { [shard] result in
@@ -87,14 +87,14 @@ struct BroadcastRoute {
             throw Refusal(.badRequest, "unknown member; a message has \(known.joined(separator: ", "))")
         }
         let request = try PublishReader(.broadcast, bytesMax: shard.limits.publishBytesMax).request(value)
-        // Only services come here, and no service is asked for its membership.
+        // Only services reach this route, and no membership is checked for a service.
         if case .refuse(let refusal) = shard.node.access.publish(request.topic, caller) { throw refusal }
         return request
     }
 
     // MARK: Answers
 
-    /// An error of the store; when it is away, with the time to come back.
+    /// The response to an error of the store; with `Retry-After` when Redis is unavailable.
     static func refused(_ refusal: Refusal) -> HTTPResponse {
         var response = HTTPResponse.refusal(refusal, keepAlive: true)
         if refusal.code == .unavailable { response.setRetryAfter(seconds: 1) }

@@ -88,7 +88,7 @@ struct CommandRoute {
         }
     }
 
-    /// The name that the header `Idempotency-Key` gives the operation; as a member `id` does, which comes before it.
+    /// The operation that the header `Idempotency-Key` names, as a member `id` does; the member has precedence.
     private static func operation(_ head: HTTPRequestHead) throws(Refusal) -> OperationID? {
         var text: [UInt8]
         switch head.headers.single("idempotency-key") {
@@ -107,7 +107,7 @@ struct CommandRoute {
         return .named(id)
     }
 
-    /// The answer as the script gave it, or the error.
+    /// The script's answer, or the error.
     static func response(_ result: Result<CommandAnswer, CommandFailure>, status: Int = 200) -> HTTPResponse {
         switch result {
         case .success where status == 204:

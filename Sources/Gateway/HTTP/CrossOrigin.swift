@@ -2,27 +2,27 @@ import Core
 import HTTPCodec
 import Rights
 
-/// What pages of other origins may read of the gateway's answers (Fetch standard, section 3.3).
+/// The response fields that let pages of other origins read answers (Fetch standard, section 3.3).
 ///
-/// The origins are those that may open connections. Credentials of the browser's own are never allowed: a page shows a
-/// token or a key by itself.
+/// The origins are those that may open connections. The browser's own credentials are never allowed: a page sends a
+/// token or a key itself.
 struct CrossOrigin {
-    /// How long a browser may keep the answer to its question, in seconds.
+    /// Seconds for which a browser may cache the answer to a preflight request.
     private static let maxAgeSeconds = 7_200
     /// The methods of all routes.
     private static let methods: HTTPHeaderValue = "GET, HEAD, POST, PUT, PATCH, DELETE"
-    /// Fields of an answer that pages may read.
+    /// Response fields that pages may read.
     private static let exposed: HTTPHeaderValue = "Retry-After"
 
     let origins: OriginPolicy
 
-    /// Whether the request is a browser's question before the one that a page wants to make.
+    /// Whether the request is a browser's preflight request.
     static func isPreflight(_ head: HTTPRequestHead) -> Bool {
         head.method == .options && !head.headers.values(of: "origin").isEmpty
             && !head.headers.values(of: "access-control-request-method").isEmpty
     }
 
-    /// The fields that an answer bears for the page that asked; empty for other callers.
+    /// The fields that a response bears for the page that asked; empty for other callers.
     func fields(_ head: HTTPRequestHead) -> [HTTPResponse.Field] {
         let asking = head.headers.values(of: "origin")
         guard !asking.isEmpty else { return [] }
@@ -36,13 +36,13 @@ struct CrossOrigin {
         ]
     }
 
-    /// Adds the fields to an answer, which may vary by more than the page's origin.
+    /// Adds the fields to a response, which may vary by more than the page's origin.
     static func add(_ fields: [HTTPResponse.Field], to response: inout HTTPResponse) {
         for field in fields where field.name != .vary { response.set(field.name, field.value) }
         for field in fields where field.name == .vary { response.add(field.name, field.value) }
     }
 
-    /// The answer to a browser's question: what pages of that origin may send.
+    /// The response to a preflight request: the methods and fields that pages of that origin may send.
     func preflight(_ head: HTTPRequestHead) -> HTTPResponse {
         var response = HTTPResponse(status: 204, body: [], keepAlive: true)
         guard origins.accessControlAllowOrigin(head.headers.values(of: "origin")) != nil else { return response }

@@ -2,10 +2,10 @@ import Core
 import HTTPCodec
 import Rights
 
-/// `GET` and `DELETE /v1/dead-letters`, `POST /v1/dead-letters/retry`: what couriers and workers have given up.
+/// `GET` and `DELETE /v1/dead-letters`, `POST /v1/dead-letters/retry`: deliveries that couriers and workers gave up.
 ///
-/// The query's `service` is that of the calls, or `webhooks:NAME` for a receiver's events. For services alone, since a letter
-/// shows users' words of any topic. Thread: the shard's.
+/// The query's `service` is that of the calls, or `webhooks:NAME` for a receiver's events. For services alone, since a
+/// letter shows users' data of any topic. Thread: the shard's.
 struct DeadLetterRoute {
     unowned let shard: Shard
 
@@ -13,7 +13,7 @@ struct DeadLetterRoute {
     private static let limitUsual = 50
     private static let known = ["service", "id", "after", "limit"]
 
-    /// What is asked.
+    /// The parsed query.
     private struct Query {
         let box: DeadLetter.Box
         let id: [UInt8]?
@@ -40,7 +40,7 @@ struct DeadLetterRoute {
     private func parse(_ request: HTTPRequest) throws(Refusal) -> Query {
         guard request.body.isEmpty else { throw Refusal(.badRequest, "this takes no body") }
         guard let items = request.head.queryItems else { throw Refusal(.badRequest, "the query is malformed") }
-        // What drops all must not do so because `id` was misspelt.
+        // A misspelt `id` must not drop all letters.
         let known = DeadLetterRoute.known.prefix(request.head.method == .delete ? 2 : DeadLetterRoute.known.count)
         guard items.allSatisfy({ item in known.contains { item.name.elementsEqual($0.utf8) } }) else {
             let names = known.joined(separator: ", ")
@@ -115,7 +115,7 @@ struct DeadLetterRoute {
 }
 
 extension HTTPResponse {
-    /// There is none of that id.
+    /// The response when no letter has that id.
     fileprivate static var noLetter: HTTPResponse {
         .refusal(Refusal(.notFound, "there is no such dead letter"), keepAlive: true)
     }

@@ -5,13 +5,13 @@ import HTTPCodec
 import Rights
 import Service
 
-/// Tells a request's refusal in the words of the pack that its path belongs to.
+/// Writes a request's refusal in the form of the pack that its path belongs to.
 ///
-/// Every refusal passes here, whoever made it: the codec, the gate, a route or a script.
+/// Every refusal passes through here, whether the codec, the gate, a route or a script made it.
 struct ErrorRetelling {
-    /// How the pack's refusals look.
+    /// The form of the pack's refusals.
     let errors: RouteErrors
-    /// What the client calls its request; `nil`: it gets a name of ours.
+    /// The client's name for its request; `nil`: the gateway draws one.
     private let given: MessageID?
     private let log: Log
 
@@ -21,7 +21,7 @@ struct ErrorRetelling {
         if case .one(let value) = head.headers.single("x-request-id") { given = MessageID(value) } else { given = nil }
     }
 
-    /// The answer in the pack's form; an answer that is no refusal stays as it is.
+    /// The response in the pack's form; a response that is no refusal is unchanged.
     func retold(_ response: HTTPResponse) -> HTTPResponse {
         guard let failure = response.failure else { return response }
         let request = errors.namesRequests ? given?.bytes ?? SecureRandom.text(byteCount: 12) : []

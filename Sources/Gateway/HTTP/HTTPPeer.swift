@@ -10,9 +10,9 @@ import WebSocketCodec
 ///
 /// Thread: the shard's.
 ///
-/// One request is answered at a time; what a client sends ahead waits, at most one read of it, and then its socket.
+/// One request is answered at a time. Later data of the client waits: at most one read of it, then in its socket.
 final class HTTPPeer: ConnectionHandler {
-    /// Which routes this connection may reach.
+    /// The listener of the connection, which decides the routes that it may reach.
     enum Door: Sendable {
         /// Clients and backends; operations too when they have no listener of their own.
         case front(operations: Bool)
@@ -23,7 +23,7 @@ final class HTTPPeer: ConnectionHandler {
     /// A request from its head to its answer.
     private struct Pending {
         let head: HTTPRequestHead
-        /// The request without its body, or why it is refused; a refused one without a body keeps the connection.
+        /// The request without its body, or its refusal; a refused one without a body keeps the connection.
         let verdict: Result<HTTPRequest, Refusal>
 
         /// The caller, unless the request was refused.
@@ -35,19 +35,19 @@ final class HTTPPeer: ConnectionHandler {
     private let isSecure: Bool
     private var connection: Connection?
     private var parser: HTTPRequestParser
-    /// The request whose body is awaited or whose answer is; what became of its head.
+    /// The request whose body or answer is pending, with the verdict on its head.
     private var pending: Pending?
-    /// The last request's fields for pages of other origins; answers to what is no request bear none.
+    /// The last request's fields for pages of other origins; responses to malformed requests bear none.
     private var crossOrigin: [HTTPResponse.Field] = []
-    /// How a refusal of the request under way looks; `nil`: as everywhere.
+    /// The form of a refusal of the request under way; `nil`: the usual form.
     private var retelling: ErrorRetelling?
     /// The head of the request under way; `nil` between two requests.
     private var asked: (head: HTTPRequestHead, atMs: Int)?
-    /// Whether the connection ends because no request came any more.
+    /// Whether the connection ends because no further request arrived.
     private var isIdleEnd = false
     private var isBusy = false
     private var isProcessing = false
-    /// What is to be done when the connection ends before the answer; the client is read meanwhile, to see it go.
+    /// Called when the connection ends before the answer; the client is read meanwhile, to notice its end.
     private var onAbandoned: (() -> Void)?
     private var stash: [UInt8] = []
 
@@ -125,9 +125,9 @@ final class HTTPPeer: ConnectionHandler {
         }
     }
 
-    // MARK: Answering
+    // MARK: Answers
 
-    /// Judges a head; false when the request was refused for it and its body is not read.
+    /// Checks a head; false when the request was refused for it and its body is not read.
     private func take(_ head: HTTPRequestHead, _ connection: Connection) -> Bool {
         let verdict = RequestGate(shard: shard, door: door).judge(head, origin(head))
         pending = Pending(head: head, verdict: verdict.map(\.request))
@@ -185,7 +185,7 @@ final class HTTPPeer: ConnectionHandler {
         guard connection.send(response.encoded(for: head.method)) else { return connection.close(.slowConsumer) }
         connection.setDeadline(at: shard.nowMs + shard.limits.keepAliveMs)
         guard !isProcessing else { return }
-        // What the client sent ahead is next; it may make this connection busy again.
+        // The data that the client sent ahead is next; it may make this connection busy again.
         let ahead = stash
         stash = []
         if !ahead.isEmpty { process(ahead.span) }
@@ -206,14 +206,14 @@ final class HTTPPeer: ConnectionHandler {
         connection?.close(reason, last: response.encoded(for: method))
     }
 
-    /// Adds the fields that every answer bears: for pages of other origins, for caches, and for browsers on TLS.
+    /// Adds the fields of every response: for pages of other origins, for caches, and for browsers on TLS.
     private func addStandingFields(_ response: inout HTTPResponse) {
         CrossOrigin.add(crossOrigin, to: &response)
         if !response.has(.cacheControl) { response.add(.cacheControl, "no-store") }
         if isSecure, let field = shard.node.strictTransport { response.set(field.name, field.value) }
     }
 
-    /// Tells the logs of an answer; `failure` is its error before a pack retold it.
+    /// Logs a response; `failure` is its error before a pack rewrote it.
     private func note(
         _ response: HTTPResponse, _ failure: HTTPResponse.Failure?, _ caller: Caller?, isTold: Bool = false
     ) {
@@ -234,7 +234,7 @@ final class HTTPPeer: ConnectionHandler {
         asked = nil
     }
 
-    // MARK: Conversations
+    // MARK: Upgrades
 
     private func openWebSocket(_ head: HTTPRequestHead, _ upgrade: HTTPUpgrade, rest bytes: Span<UInt8>, from: Int) {
         guard let connection else { return }
@@ -275,12 +275,12 @@ final class HTTPPeer: ConnectionHandler {
         if from < bytes.count { line.received(bytes.extracting(from..<bytes.count)) }
     }
 
-    /// Hands the connection over to the shard of its session, which answers the upgrade.
+    /// Passes the connection to the shard of its session, which answers the upgrade.
     private func move(
         _ connection: Connection, to home: Int, _ session: [UInt8], answer: [UInt8], _ deflate: DeflateAgreement?,
         hasRest: Bool
     ) {
-        // A client that speaks before it is answered, or does not read, has lost its way.
+        // A client that sends before the answer, or does not read, breaks the protocol.
         guard !hasRest, let moving = connection.depart() else {
             let refusal = Refusal(.badRequest, "\(EngineRequest.Fault.request.message)")
             return refuse(.refusal(refusal, keepAlive: false), method: .get)
@@ -313,7 +313,7 @@ final class HTTPPeer: ConnectionHandler {
         if rest > 0 { line.close(.badRequest) }
     }
 
-    /// What a request opens, when there is room for one more client; `nil` when the request was refused.
+    /// Opens the request's session when one more client is admitted; `nil` when the request was refused.
     private func admit(
         _ head: HTTPRequestHead, _ open: (RequestOrigin) -> Result<Router.Opening, Router.RefusedOpening>
     ) -> Router.Opening? {
@@ -338,7 +338,7 @@ final class HTTPPeer: ConnectionHandler {
         }
     }
 
-    /// The connection belongs to a line from now on.
+    /// Passes the connection to a transport.
     private func hand(_ connection: Connection, to line: any ConnectionLine) {
         self.connection = nil
         shard.ended(self)
@@ -347,13 +347,13 @@ final class HTTPPeer: ConnectionHandler {
 
     // MARK: End
 
-    /// Tells the log of an end that is not the usual one; a client that leaves between two requests is.
+    /// Logs an end that is not the usual one; a client that leaves between two requests is usual.
     private func logEnd(_ reason: CloseReason) {
         guard !isIdleEnd, reason != .peerGone || isBusy, let connection,
             var trouble = ClientTrouble(ending: reason)
         else { return }
         let detail = connection.failureText
-        // The health checks of balancers connect and say nothing.
+        // The health checks of balancers connect and send nothing.
         if reason == .tlsFailed && detail == Connection.endedHandshakeText { trouble = .gone }
         shard.node.clientLog.write(trouble, nowMs: shard.nowMs) {
             [("reason", reason.rawValue)] + (detail.isEmpty ? [] : [("detail", detail)])
@@ -362,7 +362,7 @@ final class HTTPPeer: ConnectionHandler {
         }
     }
 
-    /// Whether clients of this connection came through the private listener.
+    /// Whether the connection belongs to the private listener.
     var isOperations: Bool { door.isOperations }
 
     /// Closes a connection on which no request is under way.

@@ -3,29 +3,28 @@ import Core
 import HTTPCodec
 import Rights
 
-/// One request, whole.
+/// One whole request.
 struct HTTPRequest {
     let head: HTTPRequestHead
-    /// Empty until it has arrived.
+    /// Empty until it has been received.
     var body: [UInt8] = []
     /// The path's parts between slashes, decoded; empty for `/`.
     let segments: [String]
-    /// The target of the method and the path among the gateway's own routes.
+    /// The matching route among the gateway's own.
     let match: GatewayRoutes.Match
-    /// The caller; judged at the head, before the body was read.
+    /// The caller, determined from the head before the body was read.
     let caller: Caller
-    /// Where it comes from.
+    /// The client's address and security.
     let origin: RequestOrigin
-    /// Has something done when the connection ends before the answer; for answers that wait long, and cannot be given
-    /// twice.
+    /// Registers a callback for a connection that ends before the answer; for late answers that cannot be repeated.
     var watch: (@escaping () -> Void) -> Void = { _ in }
 }
 
-/// How a route answers: once, now or later, on the shard's thread.
+/// Answers a request: once, now or later, on the shard's thread.
 typealias Respond = (HTTPResponse) -> Void
 
 extension Credentials {
-    /// Reads what a request presents.
+    /// Reads the credentials of a request.
     init(_ head: HTTPRequestHead) {
         self.init(apiKeys: head.headers.values(of: "apikey"), authorizations: head.headers.values(of: "authorization"))
     }

@@ -1,7 +1,7 @@
 import Core
 import Rights
 
-/// A kind of caller, as far as the description of the HTTP interface differs.
+/// A kind of caller, as far as the OpenAPI document differs.
 enum OpenAPIAudience: Hashable {
     /// Callers without a token of their own.
     case anonymous

@@ -3,16 +3,16 @@ import Core
 import HTTPCodec
 import Rights
 
-/// The description of the HTTP interface for each kind of caller: only what such a caller may call.
+/// The OpenAPI document for each kind of caller, with only the operations that such a caller may call.
 ///
-/// A service with every right gets all of it, also what only users may call: its developers write programs for them.
-/// The documents of the usual kinds are made at the start. Immutable and thread-safe.
+/// A service with every right gets the whole document, including calls for users only: its developers write programs
+/// for users. The documents of the usual kinds are made at the start. Immutable and thread-safe.
 struct OpenAPIDocuments: Sendable {
     /// A document that can be sent as it is.
     struct Document: Sendable {
         /// The JSON text.
         let body: [UInt8]
-        /// Its name for caches, in quotes.
+        /// The entity tag for caches, in quotes.
         let tag: HTTPHeaderValue
 
         init(_ body: [UInt8]) {
@@ -41,10 +41,10 @@ struct OpenAPIDocuments: Sendable {
         for caller in callers { ready[OpenAPIAudience(caller)] = make(for: caller) }
     }
 
-    /// The document of a usual kind of caller; `nil` for a kind that is made when it is first asked for.
+    /// The document of a usual kind of caller; `nil` for a kind whose document is made on demand.
     subscript(_ audience: OpenAPIAudience) -> Document? { ready[audience] }
 
-    /// Puts a document together.
+    /// Makes the document of a caller.
     func make(for caller: Caller) -> Document {
         let isWhole = OpenAPIAudience(caller) == .service(reads: true, writes: true)
         return Document(interface.document { isWhole || rights.reaches($0, caller) })

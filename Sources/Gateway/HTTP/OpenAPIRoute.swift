@@ -3,7 +3,7 @@ import HTTPCodec
 import Reactors
 import Rights
 
-/// `GET /v1/openapi.json`: what the caller may call.
+/// `GET /v1/openapi.json`: the operations that the caller may call.
 ///
 /// Thread: the shard's.
 final class OpenAPIRoute {
@@ -11,7 +11,7 @@ final class OpenAPIRoute {
     /// Documents of kinds of callers that are not usual: tokens for certain topics.
     private var made: [OpenAPIAudience: OpenAPIDocuments.Document] = [:]
 
-    /// The most documents that are kept; beyond, all are made anew.
+    /// Maximum number of documents kept; beyond, all are made again.
     private static let madeMax = 64
 
     init(shard: Shard) {
@@ -43,7 +43,7 @@ final class OpenAPIRoute {
         return document
     }
 
-    /// Whether the request names the document as the one that the client has (RFC 9110 section 13.1.2).
+    /// Whether the request names the document as the client's cached one (RFC 9110 section 13.1.2).
     private func isKnown(_ document: OpenAPIDocuments.Document, _ head: HTTPRequestHead) -> Bool {
         let weak = Array("W/".utf8)
         return head.headers.tokens(of: "if-none-match").contains { tag in
@@ -52,7 +52,7 @@ final class OpenAPIRoute {
         }
     }
 
-    /// Adds what caches must know: the document is the caller's, and is asked for anew each time.
+    /// Adds the fields for caches: the document is private to the caller, and is validated each time.
     private func described(_ response: HTTPResponse, _ document: OpenAPIDocuments.Document) -> HTTPResponse {
         var response = response
         response.set(.etag, document.tag)

@@ -4,8 +4,8 @@ import Reactors
 
 /// `/livez`, `/readyz`, `/metrics`: for balancers, supervisors and Prometheus.
 ///
-/// Where clients connect, only `/livez` is for everybody: the others tell of load and of Redis, and are answered to this
-/// machine alone.
+/// On a listener for clients, only `/livez` is public. The others reveal load and the state of Redis, and are answered
+/// to this machine alone.
 ///
 /// Thread: the shard's.
 struct OperationsRoute {
@@ -20,7 +20,7 @@ struct OperationsRoute {
 
     /// Answers the request if it is one of these; false when it is not.
     ///
-    /// `isPrivate`: it came by the listener of operations, where everybody may ask everything.
+    /// `isPrivate`: it arrived on the listener of operations, where every caller may use all of them.
     func answers(_ request: HTTPRequest, isPrivate: Bool, _ respond: Respond) -> Bool {
         guard request.segments.count == 1, let name = request.segments.first,
             OperationsRoute.names.contains(name)
@@ -50,8 +50,8 @@ struct OperationsRoute {
 
     /// 200 only while no row of readiness is red.
     ///
-    /// With `--ready-partial` also while some masters of a cluster fail, which are told. Otherwise 503 with the reasons, what
-    /// matters most first.
+    /// With `--ready-partial`, also while some masters of a cluster fail; they are listed. Otherwise 503 with the
+    /// reasons, most important first.
     private func readiness() -> HTTPResponse {
         shard.node.lookAtLoops()
         let health = shard.node.health
@@ -90,7 +90,7 @@ struct OperationsRoute {
         return response
     }
 
-    /// Adds what is wrong on every node alike: a name, the moment since when, and the mend.
+    /// Adds the faults that all nodes share: name, start time and mend.
     private func appendWarnings(to body: inout [UInt8]) {
         let warnings = shard.node.health.warnings
         guard !warnings.isEmpty else { return }

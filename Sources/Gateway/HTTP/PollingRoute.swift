@@ -12,12 +12,12 @@ struct PollingRoute {
     /// Whether a path is Socket.IO's.
     func owns(_ path: [UInt8]) -> Bool { shard.node.openings.entry(path, .packets) != nil }
 
-    /// Bytes of a body: one packet may have as many as a message of a WebSocket.
+    /// Maximum bytes of a body: one packet may be as large as a WebSocket message.
     static func bodyBytesMax(_ limits: Limits) -> Int {
         min(max(limits.inboundMessageBytesMax, limits.anonymousBodyBytesMax), limits.bodyBytesMax)
     }
 
-    /// Answers a request, now or when something is to be said.
+    /// Answers a request, now or once packets for it exist.
     func answer(_ request: HTTPRequest, _ respond: @escaping Respond) {
         let head = request.head
         let answer: PollingLine.Answer = { respond(PollingRoute.response($0)) }

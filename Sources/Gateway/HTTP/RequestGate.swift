@@ -6,9 +6,9 @@ import Rights
 
 /// Decides from a request's head whether its body is read: path, rate of the address, credentials, rights.
 ///
-/// What is refused here costs no memory for its body. Thread: the shard's.
+/// A request refused here costs no memory for its body. Thread: the shard's.
 struct RequestGate {
-    /// A request that may go on, and the bytes its body may have.
+    /// An admitted request, and the maximum bytes of its body.
     struct Admitted {
         let request: HTTPRequest
         let bodyBytesMax: Int
@@ -17,7 +17,7 @@ struct RequestGate {
     unowned let shard: Shard
     let door: HTTPPeer.Door
 
-    /// Judges a head.
+    /// Checks a head.
     func judge(_ head: HTTPRequestHead, _ origin: RequestOrigin) -> Result<Admitted, Refusal> {
         let isPolling = shard.node.openings.entry(head.path, .packets) != nil
         guard let segments = RequestGate.segments(head, mayEndInSlash: isPolling) else {
@@ -34,7 +34,7 @@ struct RequestGate {
         }
     }
 
-    /// Who asks, if that caller may.
+    /// The caller of the request, if it has the right to it.
     private func caller(
         _ head: HTTPRequestHead, _ segments: [String], _ match: GatewayRoutes.Match, _ origin: RequestOrigin
     ) -> Result<Caller, Refusal> {
@@ -45,7 +45,7 @@ struct RequestGate {
         if let refusal = tooManyRequests(origin.address, isService: holder?.isService == true) {
             return .failure(refusal)
         }
-        // Pages and health checks are for everybody, whatever their fields say. A browser's question bears no credentials.
+        // Pages and health checks are public, whatever their fields contain. A preflight request bears no credentials.
         if CrossOrigin.isPreflight(head) { return .success(.anonymous) }
         let command = shard.router.command(match, segments, head.method)
         guard command != nil || match.judged?.asksForCredentials == true else { return .success(.anonymous) }
@@ -74,10 +74,10 @@ struct RequestGate {
         }
     }
 
-    /// Refuses what an address asks beyond its rate.
+    /// Refuses requests beyond an address's rate.
     ///
-    /// A backend's key is checked before, since one backend may ask for many users; a token is checked after, since
-    /// checking it costs more.
+    /// A backend's key is checked before, since one backend may send requests for many users. A token is checked after,
+    /// since checking it costs more.
     private func tooManyRequests(_ address: IPAddress?, isService: Bool) -> Refusal? {
         guard !isService, let waitMs = shard.node.waitForRequest(address, nowMs: shard.nowMs) else { return nil }
         shard.statistics.rateLimited.add(1)

@@ -5,7 +5,7 @@ import Rights
 
 /// An answered request, for the log.
 ///
-/// Of the target only the path is kept: a query may hold a key or a token.
+/// Of the target only the path is kept, since a query may hold a key or a token.
 struct RequestNote {
     /// The head; `nil` for bytes that were no request.
     var head: HTTPRequestHead?
@@ -15,24 +15,24 @@ struct RequestNote {
     let address: IPAddress?
     /// The status of the answer.
     let status: Int
-    /// The error of the answer, where it tells one.
+    /// The error of the answer, where it contains one.
     let failure: HTTPResponse.Failure?
     /// Bytes of the answer's body.
     let bytes: Int
     /// Milliseconds from the head to the answer.
     let tookMs: Int
-    /// The connection's number; 0 where the access log does not have it.
+    /// The connection's number; 0 where the access log does not cover it.
     let connection: Int
 
-    /// Whether the log has the trouble already, as the end of the connection.
+    /// Whether the trouble has been logged already, as the end of the connection.
     var isTold = false
 
-    /// The status of a request whose client left before it was answered; no client ever gets it.
+    /// The status of a request whose client left before the answer; it is never sent.
     static let abandoned = 499
 
-    /// Kind of trouble that the answer's status stands for; `nil` for none.
+    /// Kind of trouble that the response's status stands for; `nil` for none.
     ///
-    /// The routes of operations answer 503 as their usual word.
+    /// The routes of operations use 503 as a regular answer.
     private var trouble: ClientTrouble? {
         switch status {
         case 400 where asksForWebSocket, 426: .upgradeMissing
@@ -47,7 +47,7 @@ struct RequestNote {
         head?.headers.values(of: "sec-websocket-key").isEmpty == false
     }
 
-    /// Writes the lines that are due.
+    /// Writes the log lines of the request.
     func write(to shard: Shard) {
         if let access = shard.node.accessLog, connection > 0 {
             access.answered(

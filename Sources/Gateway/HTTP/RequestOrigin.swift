@@ -1,19 +1,19 @@
 import Core
 import HTTPCodec
 
-/// Where a request comes from, as far as its peer and the proxies that are trusted tell.
+/// The client's address and security, from the connection's peer and from trusted proxies.
 struct RequestOrigin {
-    /// The client's address: what a trusted proxy saw, or else the peer's own; `nil` for a unix socket.
+    /// The client's address: as a trusted proxy reports it, or else the peer's own; `nil` for a unix socket.
     let address: IPAddress?
-    /// Whether the client spoke TLS, to us or to a trusted proxy that says so.
+    /// Whether the client used TLS, to the gateway or by the word of a trusted proxy.
     let isSecure: Bool
-    /// Whether the client is on this machine, and no proxy that we do not know stands before it.
+    /// Whether the client is on this machine, with no unknown proxy in front.
     let isLocal: Bool
 
-    /// Fields that proxies add; on a request from this machine they tell that the client may be elsewhere.
+    /// Fields that proxies add; on a request from this machine they mean that the client may be elsewhere.
     private static let forwardingFields = ["x-forwarded-for", "forwarded", "x-real-ip", "via"]
 
-    /// Reads the fields that proxies set; `isTrusted` says whose are believed.
+    /// Reads the fields that proxies set; `isTrusted` decides which peers' fields are accepted.
     init(_ headers: HTTPHeaders, peer: IPAddress?, overTLS: Bool, isTrusted: (IPAddress?) -> Bool) {
         let isProxy = isTrusted(peer)
         address = isProxy ? RequestOrigin.forwarded(headers, isTrusted) ?? peer : peer

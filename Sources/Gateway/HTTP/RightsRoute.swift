@@ -4,15 +4,15 @@ import HTTPCodec
 import Reactors
 import Rights
 
-/// `PUT` and `DELETE /v1/topics/{topic}/members/{user}`, and `POST /v1/revocations`: services give and take access.
+/// `PUT` and `DELETE /v1/topics/{topic}/members/{user}`, and `POST /v1/revocations`: services grant and revoke access.
 ///
-/// Every gateway heeds a change within two seconds. Thread: the shard's.
+/// Every gateway applies a change within two seconds. Thread: the shard's.
 struct RightsRoute {
     unowned let shard: Shard
 
-    /// How far ahead of this clock the time of a revocation may lie, seconds: clocks differ.
+    /// Seconds that the time of a revocation may lie ahead of this clock, since clocks differ.
     private static let aheadSecondsMax = 300
-    /// Times that a token may bear.
+    /// Range of times in a token, Unix seconds.
     private static let times = 1...253_402_300_799
 
     /// Answers `PUT` and `DELETE` of a member.
@@ -96,11 +96,11 @@ struct RightsRoute {
         }
     }
 
-    /// The time until which tokens are refused: now, unless the request says another, and never far ahead.
+    /// The time up to which issued tokens are refused: by default now, and at most slightly ahead, in Unix seconds.
     private func until(_ value: JSON.Value?) throws(Refusal) -> Int {
         let now = shard.wallSeconds
         guard let value else { return now }
-        // 70.0 is a whole number, too: JSON Schema says so, and so do arguments of commands.
+        // 70.0 is an integer, too, by JSON Schema; arguments of commands follow the same rule.
         guard let before = value.double.flatMap({ Int(exactly: $0) }), RightsRoute.times.contains(before) else {
             throw Refusal(.badRequest, "'before' must be Unix seconds")
         }

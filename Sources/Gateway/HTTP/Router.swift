@@ -7,19 +7,19 @@ import Rights
 import Transport
 import WebPages
 
-/// The HTTP surface: which request goes to which room (design section 8).
+/// The HTTP interface: dispatches each request to its route (design section 8).
 ///
 /// Thread: the shard's.
 final class Router {
-    /// What an upgrade opens.
+    /// The result of an upgrade.
     enum Opening {
         /// The conformance echo.
         case echo
-        /// A conversation in a dialect with that caller.
+        /// A new session in a dialect, with that caller.
         case conversation(any Dialect, Caller)
-        /// A session goes on that polled before.
+        /// Resumes a session that was using long polling.
         case move(PollingLine)
-        /// The same, of a session on that shard.
+        /// The same, for a session on that shard.
         case moveElsewhere(Int, session: [UInt8])
 
         /// The caller that the upgrade's credentials name.
@@ -27,7 +27,7 @@ final class Router {
             if case .conversation(_, let caller) = self { caller } else { nil }
         }
 
-        /// What is spoken; `nil` for the echo.
+        /// The dialect; `nil` for the echo.
         var dialect: (any Dialect)? {
             if case .conversation(let dialect, _) = self { dialect } else { nil }
         }
@@ -65,7 +65,7 @@ final class Router {
         demo = shard.node.servesPages ? DemoRoutes(shard: shard) : nil
     }
 
-    // MARK: At the head
+    // MARK: Request heads
 
     /// The command that a request calls, by its name or by a route of its own; `nil` for any other request.
     func command(
@@ -78,10 +78,10 @@ final class Router {
         }
     }
 
-    /// How a path's clients are told that they may not ask.
+    /// The refusal of a request, in the form for the path's clients.
     func refused(_ refusal: Refusal, _ head: HTTPRequestHead, keepAlive: Bool) -> HTTPResponse {
         let segments = head.pathSegments?.map { String(decoding: $0, as: UTF8.self) } ?? []
-        // What is malformed is told as everywhere.
+        // The response to a malformed request has the same form everywhere.
         let route = GatewayRoutes.match(head.method, segments).judged
         guard refusal.code != .badRequest, route?.isRealtime == true else {
             return .refusal(refusal, keepAlive: keepAlive)
@@ -89,7 +89,7 @@ final class Router {
         return SupabaseAnswer.refused(refusal, keepAlive: keepAlive)
     }
 
-    /// How refusals of a request look where a pack says so; `nil`: as everywhere.
+    /// The pack's form of refusals of a request; `nil`: the usual form.
     func retelling(_ head: HTTPRequestHead) -> ErrorRetelling? {
         let errors = shard.node.library.routeErrors
         guard !errors.isEmpty, let segments = head.pathSegments?.map({ String(decoding: $0, as: UTF8.self) }),
@@ -138,7 +138,7 @@ final class Router {
         respond(.refusal(Refusal(.notFound, "there is no such path"), keepAlive: true))
     }
 
-    /// Answers a request to one of the gateway's own routes; false where this listener does not have it.
+    /// Answers a request to one of the gateway's own routes; false where this listener does not serve it.
     private func answer(
         _ route: GatewayRoute, _ request: HTTPRequest, servesOperations: Bool, _ respond: @escaping Respond
     ) -> Bool {
@@ -176,13 +176,13 @@ final class Router {
         return response
     }
 
-    // MARK: Conversations
+    // MARK: Upgrades
 
-    /// Why no conversation begins: the status beside the error.
+    /// The refusal of an upgrade or stream, with the status of the response.
     struct RefusedOpening: Error {
         let status: Int
         let refusal: Refusal
-        /// How the dialect of the path writes it.
+        /// Writes the refusal in the form of the path's dialect.
         var written: @Sendable (Refusal, Int) -> HTTPResponse = { .refusal($0, status: $1, keepAlive: false) }
 
         init(_ refusal: Refusal, status: Int? = nil) {
@@ -193,7 +193,7 @@ final class Router {
         var response: HTTPResponse { written(refusal, status) }
     }
 
-    /// Decides an upgrade: path, origin, credentials.
+    /// Checks an upgrade: path, origin, credentials.
     func openWebSocket(_ head: HTTPRequestHead, _ origin: RequestOrigin) -> Result<Opening, RefusedOpening> {
         if head.path.elementsEqual("/echo".utf8) && shard.node.servesEcho { return .success(.echo) }
         guard let entry = shard.node.openings.entry(head, .webSocket) else {
@@ -205,7 +205,7 @@ final class Router {
                 return .success(.moveElsewhere(home, session: session))
             }
             if shard.polling.hops.home(of: session) != nil {
-                // The client goes on polling, which is relayed; a WebSocket would cost Redis each frame.
+                // The client continues polling, which is relayed; a WebSocket would cost Redis each frame.
                 let text = "the session lives on another node; go on polling"
                 return .failure(RefusedOpening(Refusal(.badRequest, text)))
             }
@@ -221,7 +221,7 @@ final class Router {
         }
     }
 
-    /// Decides who may begin a conversation: origin, what is spoken, credentials.
+    /// Checks a request that opens a session: origin, dialect, credentials.
     func open(
         _ entry: OpeningTable.Entry, _ head: HTTPRequestHead, _ origin: RequestOrigin
     ) -> Result<Opening, RefusedOpening> {
@@ -242,7 +242,7 @@ final class Router {
             }
             return .failure(RefusedOpening(refusal))
         case .success(let caller):
-            // Clients that show a token at each door are judged there.
+            // Clients that show a token for each session are checked there.
             if !entry.authenticatesAtDoors, case .failure(let refusal) = shard.node.unlessAnonymous(caller) {
                 return .failure(RefusedOpening(refusal))
             }
@@ -250,7 +250,7 @@ final class Router {
         }
     }
 
-    /// Why a page may not ask for what the gateway gives to its own machine; `nil` when it is no page of elsewhere.
+    /// The refusal of a foreign page's request for data that only this machine may read; `nil` for other requests.
     func foreignPage(_ head: HTTPRequestHead, _ origin: RequestOrigin) -> Refusal? {
         let rights = shard.node.rights
         if shard.node.origins.isOwn(host: head.host, isOwnName: { rights.certificate?.isNamed($0) ?? false }) {

@@ -14,7 +14,7 @@ enum SupabaseAnswer {
         return .json(status: status, body: body, keepAlive: true)
     }
 
-    /// What the caller may not do, or not now.
+    /// The refusal of a call that the caller may not make, or not now.
     ///
     /// A namespace that does not exist is 403 as well: clients take 404 for a server that lacks the path.
     static func refused(_ refusal: Refusal, keepAlive: Bool = true) -> HTTPResponse {
@@ -29,7 +29,7 @@ enum SupabaseAnswer {
         return response
     }
 
-    /// 422: the list of messages is wrong.
+    /// 422: the list of messages is invalid.
     static func unprocessable(_ text: String) -> HTTPResponse {
         var body: [UInt8] = []
         body.append(text: "{\"errors\":{\"messages\":[")
@@ -38,7 +38,7 @@ enum SupabaseAnswer {
         return .json(status: 422, body: body, keepAlive: true)
     }
 
-    /// 422: what is wrong with each message; `nil` for one that is right.
+    /// 422: the problem of each message; `nil` for a valid one.
     static func unprocessable(_ problems: [Refusal?]) -> HTTPResponse {
         var body: [UInt8] = []
         body.append(text: "{\"errors\":{\"messages\":[")
@@ -56,7 +56,7 @@ enum SupabaseAnswer {
         return .json(status: 422, body: body, keepAlive: true)
     }
 
-    /// The member that a refusal names first, in single quotes; all others concern the topic.
+    /// The member that a refusal names first, in single quotes; all other refusals concern the topic.
     private static func member(_ refusal: Refusal) -> String {
         ["event", "payload", "id"].first { refusal.message.hasPrefix("'" + $0 + "'") } ?? "topic"
     }

@@ -5,11 +5,11 @@ import HTTPCodec
 import Reactors
 import Rights
 
-/// `POST /realtime/v1/api/broadcast` and `.../broadcast/{topic}/events/{event}`: how Supabase's clients publish.
+/// `POST /realtime/v1/api/broadcast` and `.../broadcast/{topic}/events/{event}`: publishing by Supabase's clients.
 ///
-/// Services publish what they like, users what their topics' namespaces allow. Everything is judged before anything is
-/// published, and 202 is given only after Redis has committed all of it. Answers have the shapes that the clients read.
-/// Thread: the shard's.
+/// Services may publish on any topic, users where the namespaces of the topics allow it. Every message is checked
+/// before any is published, and 202 is sent only after Redis has committed all of them. Responses have the shapes that
+/// the clients read. Thread: the shard's.
 struct SupabaseRoute {
     unowned let shard: Shard
 
@@ -25,7 +25,7 @@ struct SupabaseRoute {
         }
     }
 
-    /// An answer that ends the reading of a request.
+    /// A response that ends the parsing of a request.
     private struct Refused: Error {
         let value: HTTPResponse
     }
@@ -51,7 +51,7 @@ struct SupabaseRoute {
         }
     }
 
-    /// Whether the body is bytes, by its type; `nil` for a type that is neither bytes nor JSON.
+    /// Whether the content type says bytes; `nil` for a type that is neither bytes nor JSON.
     private func isBytes(_ head: HTTPRequestHead) -> Bool? {
         switch head.headers.single("content-type") {
         case .absent: return false
@@ -63,7 +63,7 @@ struct SupabaseRoute {
         }
     }
 
-    /// Many messages; one that is wrong refuses all of them.
+    /// Many messages; one invalid message refuses all of them.
     private func batch(_ request: HTTPRequest) -> Result<[PublishRequest], Refused> {
         guard let root = try? JSON(parsing: request.body, limits: shard.limits.json).root,
             let messages = root["messages"], messages.kind == .array, messages.members.contains(where: { _ in true })
@@ -96,7 +96,7 @@ struct SupabaseRoute {
 
     // MARK: Publishing
 
-    /// Asks for all rights and the caller's allowance, then publishes.
+    /// Checks all rights and the caller's rate, then publishes.
     private func publish(
         _ requests: [PublishRequest], _ caller: Caller, _ payer: Payer, _ respond: @escaping Respond
     ) {
@@ -129,7 +129,7 @@ struct SupabaseRoute {
         }
     }
 
-    /// Asks Redis whether the user is a member of each topic, one after another; a batch has few that need it.
+    /// Asks Redis whether the user is a member of each topic, one after another; in a batch few topics need it.
     private func ask(_ topics: [Topic], _ caller: Caller, _ completion: @escaping (Refusal?) -> Void) {
         guard let topic = topics.first, case .user(let identity) = caller else { return completion(nil) }
         shard.store.isMember(topic, user: identity.user) { result in

@@ -5,14 +5,14 @@ import HTTPCodec
 import Reactors
 import Rights
 
-/// `GET /v1/topics/<topic>`, `.../events?after=&limit=`, `.../presence?after=&limit=` and `.../audit`: where a topic
-/// stands, its log, who is here, its ledger.
+/// `GET /v1/topics/<topic>`, `.../events?after=&limit=`, `.../presence?after=&limit=` and `.../audit`.
 ///
-/// Who may subscribe may read; only services may audit. Thread: the shard's.
+/// They return a topic's position, its log, its presence, and its ledger. Callers that may subscribe may read; only
+/// services may audit. Thread: the shard's.
 struct TopicRoute {
     unowned let shard: Shard
 
-    /// A part of a topic that can be asked for.
+    /// The readable parts of a topic.
     enum View {
         case summary, events, presence, audit
     }
@@ -33,7 +33,7 @@ struct TopicRoute {
         }
     }
 
-    /// Goes on where the caller may read: by the namespace's rule, and by its script where it has one.
+    /// Continues where the caller may read: by the namespace's rule, and by its script where it has one.
     private func authorize(
         _ topic: Topic, _ request: HTTPRequest, asksScript: Bool, _ respond: @escaping Respond,
         then goOn: @escaping () -> Void
@@ -120,7 +120,7 @@ struct TopicRoute {
         return .json(status: 200, body: body, keepAlive: true)
     }
 
-    /// A topic nobody has published on or joined stands nowhere: epoch null, offset 0.
+    /// A topic without any publish or join has no position: epoch null, offset 0.
     private static func append(_ top: Position?, to body: inout [UInt8]) {
         body.append(text: ",\"epoch\":")
         if let top { body.append(jsonString: top.epoch) } else { body.append(text: "null") }
@@ -148,7 +148,7 @@ struct TopicRoute {
         }
     }
 
-    /// The entry behind which the page begins, an empty name for the first page; `nil` when it cannot be one.
+    /// The entry after which the page begins, an empty name for the first page; `nil` when it is malformed.
     private static func place(_ request: HTTPRequest) -> [UInt8]? {
         switch request.head.queryItem("after") {
         case .absent: []

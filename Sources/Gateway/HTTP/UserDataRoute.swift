@@ -4,10 +4,10 @@ import HTTPCodec
 import Reactors
 import Rights
 
-/// `DELETE` and `GET /v1/users/{userId}/data`: everything of a user is erased, or told.
+/// `DELETE` and `GET /v1/users/{userId}/data`: erases or exports all data of a user.
 ///
-/// What belongs to a user is known to the scripts that say `@erases` and `@exports`. Services may ask, and the user
-/// himself. Thread: the shard's.
+/// The scripts declared with `@erases` and `@exports` know the user's data. Services may call this, and the user.
+/// Thread: the shard's.
 struct UserDataRoute {
     unowned let shard: Shard
 
@@ -29,7 +29,7 @@ struct UserDataRoute {
         }
     }
 
-    /// Lets the caller pay for all the scripts at once.
+    /// Charges the caller's budget for all the scripts at once.
     private func pay(_ commands: [CommandDescriptor], _ request: HTTPRequest) throws(Refusal) {
         let nowMs = shard.nowMs
         if case .user(let identity) = request.caller, identity.role == .user,
@@ -66,7 +66,7 @@ struct UserDataRoute {
         export(user, exporters[...], [], respond)
     }
 
-    /// Reads one script after the other, so that Redis serves others between two of them.
+    /// Runs one script after the other, so that Redis serves other clients between two of them.
     private func export(
         _ user: [UInt8], _ rest: ArraySlice<CommandDescriptor>, _ told: [UInt8], _ respond: @escaping Respond
     ) {

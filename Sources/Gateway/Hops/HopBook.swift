@@ -1,32 +1,34 @@
 import Core
 
-/// Requests of polling clients whose sessions live on other nodes, from the question to the answer; pure.
+/// Pending requests of polling clients whose sessions live on other nodes; pure.
 ///
-/// A request is answered in time, or is known to be held, or is given up: then nobody knows whether it was taken. What
-/// is held waits as long as its node shows signs of life and still holds it: an answer may be lost on the way. Time is
-/// a parameter, monotonic milliseconds.
+/// A request is answered in time, reported as held, or given up: then it is unknown whether it was processed. A held
+/// request waits while its node lives and still holds it, since an answer may be lost on the way. Time is a parameter,
+/// monotonic milliseconds.
 struct HopBook<Waiter> {
-    /// What may wait, and how long.
+    /// Limits on pending requests and their times.
     struct Bounds {
-        /// Requests.
+        /// Maximum pending requests.
         let requestsMax: Int
-        /// Bytes of what clients send.
+        /// Maximum bytes of the bodies that clients send.
         let bytesMax: Int
-        /// From a request to the first word of the other node.
+        /// Milliseconds from a request to the first message of the other node.
         let answerMs: Int
-        /// From the last word of a node to the question whether it lives.
+        /// Milliseconds from the last message of a node until it is asked for a sign of life.
         let quietMs: Int
-        /// From the last word of a node to its end, and between two questions whether it still holds a request.
+        /// Milliseconds from the last message of a node until it counts as gone.
+        ///
+        /// Also the milliseconds between two questions whether it still holds a request.
         let silentMs: Int
     }
 
-    /// What is to be done.
+    /// Actions that are due.
     enum Step {
         /// Ask a node for a sign of life.
         case ask(HopHome)
-        /// Ask a node whether it still holds these.
+        /// Ask a node whether it still holds these requests.
         case check(HopHome, [Int])
-        /// No word came: give the request up, and tell its node.
+        /// No answer arrived: give the request up, and notify its node.
         case expired(number: Int, HopHome, Waiter)
         /// A node is gone, and its sessions with it.
         case gone(Waiter)
@@ -36,9 +38,9 @@ struct HopBook<Waiter> {
         let home: HopHome
         let bytes: Int
         let waiter: Waiter
-        /// Whether it is known to be held.
+        /// Whether its node has reported that it is held.
         var isHeld = false
-        /// When it is given up; of one that is held, when its node is asked whether it still is.
+        /// When it is given up; for a held request, when its node is asked whether it still holds it.
         var dueMs: Int
     }
 
@@ -57,15 +59,15 @@ struct HopBook<Waiter> {
         self.bounds = bounds
     }
 
-    /// Requests that wait.
+    /// Number of pending requests.
     var count: Int { requests.count }
 
-    /// Every request that waits, and the shard of its session.
+    /// Every pending request, and the shard of its session.
     var waiting: [(number: Int, home: HopHome, waiter: Waiter)] {
         requests.map { ($0.key, $0.value.home, $0.value.waiter) }
     }
 
-    /// Notes a request; false when no more may wait.
+    /// Adds a request; false when no more may wait.
     mutating func asked(_ number: Int, of home: HopHome, bytes more: Int, _ waiter: Waiter, nowMs: Int) -> Bool {
         guard requests[number] == nil, requests.count < bounds.requestsMax, bytes + more <= bounds.bytesMax else {
             return false
@@ -76,13 +78,13 @@ struct HopBook<Waiter> {
         return true
     }
 
-    /// A node has said something.
+    /// A node has sent a message.
     mutating func heard(_ home: HopHome, nowMs: Int) {
         homes[home]?.heardMs = nowMs
         homes[home]?.askedMs = Int.min
     }
 
-    /// A node holds these requests until something is to be said.
+    /// A node has reported that it holds these requests until there is something to answer.
     mutating func held(_ numbers: [Int], by home: HopHome, nowMs: Int) {
         for number in numbers where requests[number]?.home == home {
             requests[number]?.isHeld = true
@@ -90,21 +92,21 @@ struct HopBook<Waiter> {
         }
     }
 
-    /// A node has answered; `nil` for what nobody asked of it.
+    /// Takes a node's answer; `nil` when this request was not sent to it.
     mutating func answered(_ number: Int, by home: HopHome) -> Waiter? {
         requests[number]?.home == home ? taken(number)?.waiter : nil
     }
 
-    /// The question could not be asked, or whoever waited has gone.
+    /// Removes a request that could not be sent, or whose client has disconnected.
     mutating func dropped(_ number: Int) -> Waiter? { taken(number)?.waiter }
 
-    /// Nobody hears what is said to a node.
+    /// Removes the requests of a node, since nothing receives messages on its channel.
     mutating func gone(_ home: HopHome) -> [Waiter] {
         guard homes[home] != nil else { return [] }
         return requests.filter { $0.value.home == home }.keys.sorted().compactMap { taken($0)?.waiter }
     }
 
-    /// Tells what the time has brought.
+    /// Returns the actions that are due.
     mutating func due(nowMs: Int) -> [Step] {
         var steps: [Step] = []
         for (home, known) in homes {

@@ -2,14 +2,14 @@ import Core
 import Dialects
 import Rights
 
-/// A shard of a node, as other nodes know it.
+/// The address of a shard for other nodes.
 struct HopHome: Hashable, Sendable {
     /// The node's name.
     let node: [UInt8]
-    /// The shard's number there.
+    /// The shard's number on that node.
     let shard: Int
 
-    /// The most shards that a name may tell of.
+    /// The number of shards that an address can name.
     static let shardsMax = 1_024
     /// Bytes of a node's name.
     static let nodeBytesMax = 32
@@ -19,7 +19,7 @@ struct HopHome: Hashable, Sendable {
         self.shard = shard
     }
 
-    /// Reads a node's name and a shard's number; `nil` when they are none.
+    /// Parses a node's name and a shard's number; `nil` when they are malformed.
     init?(node: ArraySlice<UInt8>, shard: ArraySlice<UInt8>) {
         guard (1...HopHome.nodeBytesMax).contains(node.count), node.allSatisfy(HopHome.isNameByte),
             let number = ASCII.decimal(shard), number < HopHome.shardsMax
@@ -34,20 +34,20 @@ struct HopHome: Hashable, Sendable {
 
 /// A message on a node's channel: `NODE SHARD TO NUMBER\n` and a sealed ``EngineHop``.
 struct HopEnvelope {
-    /// Who says that it has sent it.
+    /// The claimed sender.
     let from: HopHome
-    /// The shard that it is for.
+    /// The shard that receives it.
     let shard: Int
-    /// Its place among all that the sender has sent.
+    /// Its number among all messages of the sender.
     let number: UInt64
     /// The first line, which the seal covers.
     let head: ArraySlice<UInt8>
-    /// What only nodes can read.
+    /// The part that only nodes can read.
     let sealed: ArraySlice<UInt8>
 
     private static let headBytesMax = 128
 
-    /// Reads a message; `nil` when it is none.
+    /// Parses a message; `nil` when it is malformed.
     init?(_ message: [UInt8]) {
         guard let end = message.prefix(HopEnvelope.headBytesMax).firstIndex(of: UInt8(ascii: "\n")) else { return nil }
         head = message[..<end]
@@ -62,19 +62,18 @@ struct HopEnvelope {
     }
 }
 
-/// What the nodes of one Redis know and nobody else: it makes ids of sessions that cannot be invented, and seals what one node
-/// says to another.
+/// The keys that the nodes of one Redis share: they make unforgeable session ids, and seal messages between nodes.
 ///
-/// Redis keeps the secret, so whoever may read that key there could be a node. A client cannot, and neither can a backend
-/// that may publish but not read. Each shard of each node seals under a key of its own and counts, so no number occurs
-/// twice. Pure.
+/// Redis stores the secret, so anyone who may read that key there could act as a node. A client cannot, and neither can
+/// a backend that may publish but not read. Each shard of each node seals under a key of its own and counts, so no
+/// number occurs twice. Pure.
 struct HopKeys {
     /// Bytes of the secret.
     static let secretBytes = 32
     private static let randomBytes = 18
     private static let proofBytes = 12
 
-    /// The secret itself.
+    /// The secret of all nodes.
     let secret: [UInt8]
     private let ids: [UInt8]
     private let own: Seal
@@ -96,7 +95,7 @@ struct HopKeys {
 
     // MARK: Ids of sessions
 
-    /// `NODE.SHARD.RANDOM`, where the last bytes of the random part prove that a node has made it.
+    /// `NODE.SHARD.RANDOM`; the last bytes of the random part prove that a node has made it.
     func sessionID(at home: HopHome) -> [UInt8] {
         let random = SecureRandom.bytes(HopKeys.randomBytes)
         var id = home.node
@@ -108,7 +107,7 @@ struct HopKeys {
         return id
     }
 
-    /// Where a session lives as its id says; who made the id is not judged.
+    /// The shard that an id names; the id's proof is not checked.
     static func home(of id: [UInt8]) -> HopHome? {
         let parts = id.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }
@@ -131,7 +130,7 @@ struct HopKeys {
 
     // MARK: Messages
 
-    /// What is published for another node; `number` is used once.
+    /// The message to publish for another node; `number` is used once.
     func envelope(_ hop: EngineHop, from: HopHome, to home: HopHome, number: UInt64) -> [UInt8] {
         var message = from.node
         for value in [from.shard, home.shard, Int(number)] {
@@ -144,7 +143,7 @@ struct HopKeys {
         return message
     }
 
-    /// What another node said to this one; `nil` unless that node has sealed it for this one.
+    /// The content of another node's message; `nil` unless that node has sealed it for this one.
     func open(_ envelope: HopEnvelope, at home: HopHome) -> EngineHop? {
         guard envelope.shard == home.shard, envelope.from.node != home.node else { return nil }
         let seal = HopKeys.seal(secret, of: envelope.from)

@@ -1,7 +1,7 @@
-/// The order of what other nodes say: what was said before, or twice, is not taken; pure.
+/// The order of other nodes' messages: older and repeated messages are rejected; pure.
 ///
-/// Whoever may listen in Redis could say again what a node has said. A sender counts its messages and Redis keeps their
-/// order, so only what is newer than the last is new. Bounded: the sender that was silent longest is forgotten first.
+/// Anyone who may subscribe in Redis could repeat a node's message. A sender numbers its messages and Redis keeps their
+/// order, so only a number above the last one is new. Bounded: the sender that was silent longest is forgotten first.
 struct HopOrder {
     private struct Last {
         var number: UInt64
@@ -16,10 +16,10 @@ struct HopOrder {
         self.sendersMax = max(1, sendersMax)
     }
 
-    /// Senders that are remembered.
+    /// Number of senders kept.
     var count: Int { last.count }
 
-    /// Whether a message is newer than what its sender said before; then it counts as said.
+    /// Whether a message is newer than all before it of its sender; it then becomes the last one.
     mutating func take(_ number: UInt64, from sender: HopHome) -> Bool {
         if let known = last[sender], number <= known.number { return false }
         uses += 1

@@ -9,7 +9,7 @@ final class SessionProofs: Sendable {
     private let key = Guarded<[UInt8]>([])
     private static let proofBytes = 12
 
-    /// The secret of all nodes is known.
+    /// Takes the secret of all nodes.
     func use(_ secret: [UInt8]) {
         let derived = Digest.hmacSHA256(key: secret, "client state".utf8)
         key.withLock { $0 = derived }

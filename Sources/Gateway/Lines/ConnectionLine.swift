@@ -3,9 +3,9 @@ import Dialects
 import Reactors
 import Transport
 
-/// A line that is one connection from its beginning to its end.
+/// A transport that uses one connection from its beginning to its end.
 ///
-/// Whether it is over is the connection's to say. Thread: the shard's.
+/// The connection knows whether it has ended. Thread: the shard's.
 protocol ConnectionLine: ConnectionHandler, Line {
     var shard: Shard { get }
     var connection: Connection { get }
@@ -21,7 +21,8 @@ extension ConnectionLine {
     }
 
     func send(_ delivery: Delivery, _ encoding: Encoding, own: OwnWords?, isOwed: Bool) -> Bool {
-        // What one client alone is sent, such as a recovery, would be deflated for each of a crowd that comes back.
+        // Bytes for a single client, such as a recovery, stay plain: deflating them for each of many reconnecting
+        // clients is costly.
         var frame = delivery.frame(isOwed || delivery.isForOne ? encoding.plain : encoding)
         if frame.isEmpty {
             shard.undeliverable(delivery)
@@ -36,7 +37,7 @@ extension ConnectionLine {
         return connection.send(burst)
     }
 
-    /// Tells the log of an end that is not the usual one; called while the peer is still there.
+    /// Logs an end that is not the usual one; called while the peer still exists.
     func logEnd(_ reason: CloseReason) {
         shard.writeAccess(
             connection, framing == .eventStream ? .eventStream : .websocket, reason, by: peer?.knownCaller)
@@ -47,7 +48,7 @@ extension ConnectionLine {
         connection.markEstablished()
     }
 
-    /// Sends bytes that are the line's own; a client that leaves no room for them is closed.
+    /// Sends bytes of the transport itself; a client whose queue has no room for them is closed.
     func transmit(_ bytes: [UInt8]) {
         if !connection.send(bytes) && connection.isOpen { close(.slowConsumer) }
     }

@@ -1,16 +1,16 @@
 import Core
 import HTTPCodec
 
-/// What a request asks of Engine.IO, by its method and query.
+/// The Engine.IO operation that a request asks for, by its method and query.
 enum EngineRequest: Equatable {
-    /// A session is to begin.
+    /// Open a session.
     case open
-    /// What waits for the session's client is fetched.
+    /// Fetch the packets that wait for the session's client.
     case fetch(session: [UInt8])
-    /// The session's client sends.
+    /// Take packets from the session's client.
     case send(session: [UInt8])
 
-    /// Why a request is refused; the raw value is the code that clients of the protocol know.
+    /// The fault of a refused request; the raw value is the code that clients of the protocol know.
     enum Fault: Int, Error, CaseIterable {
         case transport = 0
         case session = 1
@@ -19,7 +19,7 @@ enum EngineRequest: Equatable {
         case forbidden = 4
         case version = 5
 
-        /// The sentence that goes with the code.
+        /// The error message of the code.
         var message: StaticString {
             switch self {
             case .transport: "Transport unknown"
@@ -32,9 +32,9 @@ enum EngineRequest: Equatable {
         }
     }
 
-    /// Judges a request that is no upgrade, in the order of the protocol's own server.
+    /// Classifies a request that is no upgrade; the checks have the order of the protocol's own server.
     init(polling head: HTTPRequestHead) throws(Fault) {
-        // A WebSocket is opened by an upgrade.
+        // A WebSocket needs an upgrade.
         if EngineRequest.has(head, "transport", "websocket") { throw .request }
         guard EngineRequest.has(head, "transport", "polling") else { throw .transport }
         switch (head.queryItem("sid"), head.method) {
@@ -49,7 +49,7 @@ enum EngineRequest: Equatable {
         }
     }
 
-    /// Judges an upgrade that begins a session.
+    /// Checks an upgrade that opens a session.
     static func webSocket(_ head: HTTPRequestHead) -> Result<Void, Refusal> {
         let fault: Fault
         if !has(head, "transport", "websocket") {
@@ -64,7 +64,7 @@ enum EngineRequest: Equatable {
         return .failure(Refusal(.badRequest, "\(fault.message)"))
     }
 
-    /// The session that an upgrade moves to a WebSocket; `nil` where none is meant.
+    /// The session that an upgrade moves to a WebSocket; `nil` where it names none.
     static func movingSession(_ head: HTTPRequestHead) -> [UInt8]? {
         guard has(head, "transport", "websocket"), has(head, "EIO", "4"), case .one(let session) = head.queryItem("sid")
         else { return nil }

@@ -3,22 +3,22 @@ import Dialects
 import Reactors
 import Transport
 
-/// An HTTP answer that does not end: records of an event stream, until either side has enough.
+/// An endless HTTP response: records of an event stream, until either side ends it.
 ///
-/// Its length is told by the end of the connection, so that every proxy passes it on. Thread: the shard's.
+/// The end of the connection marks the end of the body, so that every proxy forwards it. Thread: the shard's.
 final class EventStreamLine: ConnectionLine {
     let shard: Shard
     let connection: Connection
     private(set) var peer: Peer?
 
-    /// A client whose request was granted; the answer's head is sent with ``begin()``.
+    /// The transport of a client whose request was granted; ``begin()`` sends the head of the response.
     init(shard: Shard, connection: Connection, peer: Peer) {
         self.shard = shard
         self.connection = connection
         self.peer = peer
     }
 
-    /// The request is answered: the client may be told what comes.
+    /// Starts the peer, once the response's head is sent.
     func begin() {
         shard.joined(self)
         peer?.begin(on: self)
@@ -27,7 +27,7 @@ final class EventStreamLine: ConnectionLine {
 
     // MARK: ConnectionHandler
 
-    /// Nothing may follow the request.
+    /// A client must send nothing after the request.
     func received(_ bytes: Span<UInt8>) {
         close(.badRequest)
     }
@@ -44,7 +44,7 @@ final class EventStreamLine: ConnectionLine {
         shard.left(self)
     }
 
-    // MARK: Line
+    // MARK: Transport
 
     var framing: Framing { .eventStream }
 

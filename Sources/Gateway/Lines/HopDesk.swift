@@ -4,19 +4,19 @@ import Reactors
 import RedisLink
 import Rights
 
-/// Requests of polling clients that reach a node which has not their session (design section 15).
+/// Relays requests of polling clients to the node that owns their session (design section 15).
 ///
-/// They go by Redis over the channel of the node that the session's id names, and the answer comes back likewise. Packets
-/// that answer a fetch are owed until the other node says that it has handed them to the client; a session whose packets
-/// were lost on the way ends, so that its client comes back and resumes. Thread: the shard's.
+/// A request is published on the channel of the node that the session's id names, and the answer returns likewise.
+/// Packets that answer a fetch stay unacknowledged until the other node reports that it has handed them to the client.
+/// A session whose packets were lost on the way ends, so that its client reconnects and resumes. Thread: the shard's.
 final class HopDesk {
-    /// A request of another node.
+    /// A relayed request of another node.
     struct Hop: Hashable {
         let asker: HopHome
         let number: Int
     }
 
-    /// A request of a client here.
+    /// A pending request of a client on this node.
     struct Waiter {
         let session: [UInt8]
         let isFetch: Bool
@@ -31,28 +31,28 @@ final class HopDesk {
     private var order: HopOrder
     /// Messages sent so far.
     private var sent: UInt64 = 0
-    /// Fetches of others that wait here, and the session of each.
+    /// Fetches of other nodes that wait here, and the session of each.
     private var held: [Hop: [UInt8]] = [:]
-    /// Those of which their nodes do not know yet.
+    /// Held fetches that were not reported to their nodes yet.
     private var untold: [Hop] = []
-    /// Fetches whose packets were handed to clients in this turn, by the node that is to know.
+    /// Fetches whose packets were handed to clients in this turn, by the node that receives the receipt.
     private var receipts: [HopHome: [Int]] = [:]
-    /// Packets that went to another node, until it says that its client has them.
+    /// Packets sent to another node, until it reports that its client has them.
     private var owed: [Hop: (session: [UInt8], dueMs: Int)] = [:]
     private var isDraining = false
 
-    /// What a request costs Redis in microseconds: question, answer and receipt.
+    /// Processing time in Redis of a request with answer and receipt, microseconds.
     private static let requestUs = 80
-    /// Bytes for which it costs a microsecond more.
+    /// Bytes that add one microsecond to that time.
     private static let bytesPerUs = 1_024
-    /// Shards of other nodes whose last message is remembered.
+    /// Number of other nodes' shards whose last message number is kept.
     private static let sendersMax = 4_096
 
     init(shard: Shard, link: any RedisCalls) {
         self.shard = shard
         self.link = link
         home = HopHome(node: Array(shard.node.name.utf8), shard: shard.index)
-        // Until the shared secret is known, ids prove themselves to nobody else.
+        // Until the shared secret is known, no other node accepts the ids made here.
         keys = HopDesk.keys(SecureRandom.bytes(HopKeys.secretBytes), home)
         let (limits, answerMs) = (shard.limits, shard.limits.pollHopMs)
         book = HopBook(
@@ -67,7 +67,7 @@ final class HopDesk {
         return keys
     }
 
-    /// The secret of all nodes is known, or is another one.
+    /// Takes the secret of all nodes, which is new or has changed.
     func use(_ secret: [UInt8]) {
         guard secret.count == HopKeys.secretBytes, secret != keys.secret else { return }
         keys = HopDesk.keys(secret, home)
@@ -76,7 +76,7 @@ final class HopDesk {
     /// A new session's id.
     func sessionID() -> [UInt8] { keys.sessionID(at: home) }
 
-    /// The other node that has a session, when a node has made that id.
+    /// The other node that owns a session; `nil` for a session of this node, or when no node has made the id.
     func home(of session: [UInt8]) -> HopHome? {
         guard let home = HopKeys.home(of: session), home.node != self.home.node, keys.isGenuine(session) else {
             return nil
@@ -84,9 +84,9 @@ final class HopDesk {
         return home
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
-    /// Asks the node that has the session; without a body the client fetches.
+    /// Relays a request to the node that owns the session; without a body the client fetches.
     func request(
         _ number: Int, of home: HopHome, _ session: [UInt8], _ body: [UInt8]?, at address: IPAddress?,
         _ answer: @escaping PollingLine.Answer
@@ -107,13 +107,13 @@ final class HopDesk {
         if isDraining { release(number, waiter, at: home) }
     }
 
-    /// The client went before it was answered.
+    /// The client disconnected before it was answered.
     func abandoned(_ number: Int, of home: HopHome, _ session: [UInt8]) {
         guard book.dropped(number) != nil else { return }
         publish(.abandoned(number: number, session: session), to: home)
     }
 
-    /// This node ends: fetches that other nodes hold are answered now, and their clients ask elsewhere.
+    /// Answers the fetches that other nodes hold, since this node is draining; their clients then ask another node.
     func beginDrain() {
         isDraining = true
         for (number, home, waiter) in book.waiting { release(number, waiter, at: home) }
@@ -143,9 +143,9 @@ final class HopDesk {
         waiter.answer(PollAnswer(answer))
     }
 
-    // MARK: Answering
+    // MARK: Answers
 
-    /// Another node says something.
+    /// Takes a message of another node.
     func received(_ message: [UInt8]) {
         guard let envelope = HopEnvelope(message), let hop = keys.open(envelope, at: home),
             order.take(envelope.number, from: envelope.from)
@@ -197,13 +197,14 @@ final class HopDesk {
         shard.polling.line(session)?.receiptCame()
     }
 
-    /// Another node waits for this fetch: when it is held no more, its answer was lost, and the session with it.
+    /// Handles another node's question about a fetch: when it is no longer held, its answer was lost, and the session
+    /// ends.
     private func check(_ hop: Hop) {
         guard held[hop] == nil, owed[hop] == nil else { return }
         publish(.answer(number: hop.number, .fault(EngineRequest.Fault.session.rawValue)), to: hop.asker)
     }
 
-    /// What a fetch was answered with has reached nobody, or its answer would: the session ends, unless it has gone on.
+    /// Ends a session whose fetch's answer was lost on the way, unless the session has continued since.
     private func lost(_ hop: Hop, _ session: [UInt8]) {
         let wasOwed = owed.removeValue(forKey: hop) != nil
         guard let line = shard.polling.line(session), wasOwed || line.holds(hop) else { return }
@@ -213,7 +214,7 @@ final class HopDesk {
 
     // MARK: Turns and time
 
-    /// Tells other nodes which packets were handed to clients in this turn.
+    /// Reports to other nodes which packets were handed to clients in this turn.
     func endTurn() {
         guard !receipts.isEmpty else { return }
         let receipts = receipts
@@ -221,7 +222,7 @@ final class HopDesk {
         for (home, numbers) in receipts { tell(numbers, to: home) { .received($0) } }
     }
 
-    /// Does what waited for its time.
+    /// Processes everything whose deadline has passed.
     func sweep() {
         let nowMs = shard.nowMs
         var news: [HopHome: [Int]] = [:]
@@ -249,7 +250,7 @@ final class HopDesk {
         }
     }
 
-    /// Publishes on the node's channel; tells how many heard it, `nil` when Redis did not say.
+    /// Publishes on the node's channel; reports the number of receivers, `nil` when Redis did not answer.
     private func publish(_ hop: EngineHop, to home: HopHome, _ completion: @escaping (Int?) -> Void = { _ in }) {
         sent += 1
         let message = keys.envelope(hop, from: self.home, to: home, number: sent)
@@ -260,14 +261,14 @@ final class HopDesk {
 }
 
 extension EngineHop.Answer {
-    /// Whether it holds something that its session has no more.
+    /// Whether it holds packets that its session no longer has.
     fileprivate var isOwed: Bool {
         if case .packets(let packets) = self { packets != [EnginePacket.Kind.noop.rawValue] } else { false }
     }
 }
 
 extension PollAnswer {
-    /// What a session answered on another node.
+    /// The answer of a session on another node.
     fileprivate init(_ answer: EngineHop.Answer) {
         switch answer {
         case .packets(let packets): self = .packets(packets)
@@ -278,7 +279,7 @@ extension PollAnswer {
         }
     }
 
-    /// The same for another node.
+    /// The same answer in the form for another node.
     fileprivate var hop: EngineHop.Answer {
         switch self {
         case .packets(let packets): .packets(packets)

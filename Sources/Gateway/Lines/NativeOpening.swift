@@ -4,11 +4,11 @@ import Dialects
 import HTTPCodec
 import Rights
 
-/// How native clients say who they are when they open a WebSocket.
+/// The credentials of native clients that open a WebSocket.
 enum NativeOpening {
     private static let bearer = Array("bearer.".utf8)
 
-    /// The sockets by path that the settings name.
+    /// The sockets that the settings name, by path.
     static func entries(
         _ native: NativeDialect, _ settings: GatewaySettings
     ) -> [(pattern: PathPattern, entry: OpeningTable.Entry)] {
@@ -44,10 +44,10 @@ enum NativeOpening {
         }
     }
 
-    /// The fields, or `bearer.<token>` among the subprotocols that are offered.
+    /// The credentials of the header fields, or `bearer.<token>` among the offered subprotocols.
     ///
-    /// A page can set no field of an upgrade but `Sec-WebSocket-Protocol`. The token is never chosen as the subprotocol,
-    /// so it is not said again in the answer; it needs one beside it that can be chosen.
+    /// A page can set no field of an upgrade but `Sec-WebSocket-Protocol`. The gateway never chooses the token as the
+    /// subprotocol, so it does not appear in the response. The client must offer another one that can be chosen.
     static func credentials(_ head: HTTPRequestHead) -> Credentials {
         let fields = Credentials(head)
         let offered = head.upgrade?.protocols ?? []
@@ -68,7 +68,7 @@ enum NativeOpening {
 }
 
 extension GatewaySettings {
-    /// The rules of sockets, by path, without topics of namespaces that do not exist: nobody could join them.
+    /// The rules of sockets, by path, without topics of namespaces that do not exist, which nobody could join.
     var joinableSockets: [String: SocketRules] {
         sockets.mapValues { rules in
             var rules = rules

@@ -3,28 +3,28 @@ import Dialects
 import HTTPCodec
 import Rights
 
-/// Where conversations begin: which dialect is spoken at a path, on which kind of line.
+/// The registry of dialects: the dialect that is spoken at a path, on each kind of transport.
 ///
 /// A dialect is one entry here. Immutable; any thread.
 struct OpeningTable: Sendable {
     /// One dialect's paths.
     struct Entry: Sendable {
-        /// Whole paths; each may also be asked for with one more slash at its end.
+        /// Whole paths; each also matches with one slash appended.
         let paths: [String]
-        /// The line that is opened: an upgrade opens a WebSocket, other requests anything else.
+        /// The framing of the transport: an upgrade opens a WebSocket, other requests anything else.
         let framing: Framing
-        /// What is spoken, by the request's query; a refusal is answered before credentials are looked at.
+        /// The dialect, by the request's query; a refusal is answered before credentials are checked.
         var dialect: @Sendable (HTTPRequestHead) -> Result<any Dialect, Refusal>
-        /// How a client shows who it is.
+        /// Reads the client's credentials.
         var credentials: @Sendable (HTTPRequestHead) -> Credentials = { Credentials($0) }
-        /// Whether clients show who they are when they open a door, so that nobody has to at the connection.
+        /// Whether clients authenticate when they open a session, so that the connection itself needs no credentials.
         var authenticatesAtDoors = false
-        /// How its clients are told that no conversation begins.
+        /// The response to a client whose connection is refused.
         var refused: @Sendable (Refusal, Int) -> HTTPResponse = { .refusal($0, status: $1, keepAlive: false) }
     }
 
     private var entries: [String: [Entry]] = [:]
-    /// Entries whose path has parts that clients choose, in the order in which they are asked.
+    /// Entries whose path has parts that clients choose, in the order in which they are tried.
     private var patterned: [(pattern: PathPattern, entry: Entry)] = []
 
     init(_ entries: [Entry], patterned: [(PathPattern, Entry)] = []) {
@@ -32,19 +32,19 @@ struct OpeningTable: Sendable {
             for path in entry.paths { self.entries[path, default: []].append(entry) }
         }
         self.patterned = patterned.map { (pattern: $0.0, entry: $0.1) }.sorted { left, right in
-            // The description decides between those that meet no path in common, so that the order is one.
+            // The description orders patterns without a common path, so that the order is unique.
             if left.pattern.goesBefore(right.pattern) { return true }
             if right.pattern.goesBefore(left.pattern) { return false }
             return left.pattern.description < right.pattern.description
         }
     }
 
-    /// The entry of a path that is spelled out, on a kind of line.
+    /// The entry of a path without variable parts, on a kind of transport.
     func entry(_ path: [UInt8], _ framing: Framing) -> Entry? {
         entries[OpeningTable.name(path)]?.first { $0.framing == framing }
     }
 
-    /// The entry of a request on a kind of line.
+    /// The entry of a request on a kind of transport.
     func entry(_ head: HTTPRequestHead, _ framing: Framing) -> Entry? {
         if let entry = entry(head.path, framing) { return entry }
         guard !patterned.isEmpty, let segments = head.pathSegments else { return nil }

@@ -4,7 +4,7 @@ import Dialects
 import HTTPCodec
 import Rights
 
-/// How Supabase's clients open a conversation (`GET /realtime/v1/websocket?apikey=...&vsn=...`).
+/// The path and credentials of Supabase's clients (`GET /realtime/v1/websocket?apikey=...&vsn=...`).
 enum PhoenixOpening {
     static func entry(_ settings: GatewaySettings) -> OpeningTable.Entry {
         let limits = settings.limits
@@ -24,7 +24,7 @@ enum PhoenixOpening {
             credentials: credentials, refused: refused)
     }
 
-    /// The query's `vsn`; `nil` for one that is not spoken.
+    /// The query's `vsn`; `nil` for a version that is not supported.
     private static func version(_ head: HTTPRequestHead) -> PhoenixVersion? {
         switch head.queryItem("vsn") {
         case .absent: PhoenixVersion(vsn: nil)
@@ -33,10 +33,10 @@ enum PhoenixOpening {
         }
     }
 
-    /// The key of `x-api-key`, else of the query, else what other requests show.
+    /// The key of `x-api-key`, else of the query, else the credentials of other requests.
     ///
-    /// Browsers can set no field of an upgrade, and all clients put the key into the query; it is never logged. A service's
-    /// key is not taken from there.
+    /// Browsers can set no field of an upgrade, and all clients put the key into the query; it is never logged. A
+    /// service's key is not accepted there.
     private static func credentials(_ head: HTTPRequestHead) -> Credentials {
         for (value, isInURL) in [(head.headers.single("x-api-key"), false), (head.queryItem("apikey"), true)] {
             switch value {

@@ -5,11 +5,11 @@ import WebSocketCodec
 enum PollAnswer: Equatable, Sendable {
     /// Packets for the client.
     case packets([UInt8])
-    /// What the client sent was taken.
+    /// The packets of the client were accepted.
     case taken
     /// A packet, or all of them together, is too large.
     case tooLarge
-    /// The node cannot take it now.
+    /// The node cannot process it now.
     case busy
     /// The request is refused.
     case fault(EngineRequest.Fault)
@@ -17,13 +17,13 @@ enum PollAnswer: Equatable, Sendable {
 
 /// A request for a session that lives on another shard.
 struct PollRequest: Sendable {
-    /// Who wants the answer.
+    /// The shard that receives the answer.
     let asker: Int
-    /// Which of the asker's requests it is.
+    /// The number of the request among the asker's.
     let number: Int
     /// The session.
     let session: [UInt8]
-    /// What the client sends; `nil` when it fetches.
+    /// The body that the client sends; `nil` when it fetches.
     let body: [UInt8]?
 }
 
@@ -35,6 +35,6 @@ struct MovingUpgrade: Sendable {
     let connection: MovingConnection
     /// The answer that opens the WebSocket.
     let answer: [UInt8]
-    /// What the answer agrees on.
+    /// The compression that the answer agrees on.
     let deflate: DeflateAgreement?
 }

@@ -7,23 +7,23 @@ import Rights
 import Transport
 import WebSocketCodec
 
-/// The sessions of a shard whose clients poll, and the way to those of the other shards.
+/// The polling sessions of a shard, and the way to those of the other shards.
 ///
-/// A session's id names its node and shard, so a request that comes to another shard is handed over, and its answer handed
-/// back: the HTTP connection stays where it is. Thread: the shard's.
+/// A session's id names its node and shard. A request received by another shard is passed to it, and the answer is
+/// passed back: the HTTP connection stays on its shard. Thread: the shard's.
 final class PollingDesk {
     private unowned let shard: Shard
-    /// The way to the sessions of other nodes.
+    /// The relay to the sessions of other nodes.
     let hops: HopDesk
     private var lines: [[UInt8]: PollingLine] = [:]
-    /// Requests that another shard is to answer.
+    /// Requests that another shard has to answer.
     private var asked: [Int: (home: Int, answer: PollingLine.Answer)] = [:]
-    /// Shards that have ended, and answer nothing any more.
+    /// Shards that have ended and answer no more.
     private var ended: Set<Int> = []
     private var lastNumber = 0
-    /// Answers that found the mailbox of their asker full.
+    /// Answers that were kept because the asker's mailbox was full.
     private var late: [(asker: Int, number: Int, answer: PollAnswer)] = []
-    /// Lines that are answered together when all events of this turn are handed out.
+    /// Transports that are answered together after all events of this turn; `nil` outside a turn.
     private var postponed: [ObjectIdentifier: PollingLine]?
 
     init(shard: Shard, link: any RedisCalls) {
@@ -31,12 +31,12 @@ final class PollingDesk {
         hops = HopDesk(shard: shard, link: link)
     }
 
-    /// Sessions that live here.
+    /// Number of sessions on this shard.
     var count: Int { lines.count }
 
     // MARK: Sessions
 
-    /// Begins a session; false when the address may hold no more.
+    /// Opens a session; false when the address may hold no more.
     func open(
         _ dialect: SocketIODialect, _ caller: Caller, at address: IPAddress?, _ answer: @escaping PollingLine.Answer
     )
@@ -52,7 +52,7 @@ final class PollingDesk {
         return true
     }
 
-    /// The shard of this node that a session lives on; `nil` for another node's, and for what is no session.
+    /// The shard of this node that owns a session; `nil` for another node's session, and for a malformed id.
     func home(_ session: [UInt8]) -> Int? {
         guard let home = HopKeys.home(of: session), home.node.elementsEqual(shard.node.name.utf8),
             home.shard < shard.node.shards.count
@@ -60,10 +60,10 @@ final class PollingDesk {
         return home.shard
     }
 
-    /// A session that lives here.
+    /// A session of this shard.
     func line(_ session: [UInt8]) -> PollingLine? { lines[session] }
 
-    /// Hands a WebSocket over to the shard of the session that is to move there.
+    /// Passes a WebSocket to the shard of the session that moves to it.
     func send(
         _ connection: MovingConnection, to home: Int, _ session: [UInt8], answer: [UInt8],
         _ deflate: DeflateAgreement?
@@ -72,7 +72,7 @@ final class PollingDesk {
         if shard.node.shards[home].send(.upgrade(upgrade)) { shard.statistics.connectionsMoved.add(1) }
     }
 
-    /// Another shard hands a WebSocket over.
+    /// Takes a WebSocket from another shard.
     func arrive(_ upgrade: MovingUpgrade) {
         guard let connection = shard.arrive(upgrade.connection, handler: Arrival()) else { return }
         guard let session = mover(upgrade.session), connection.send(upgrade.answer) else {
@@ -85,20 +85,20 @@ final class PollingDesk {
         line.begin()
     }
 
-    /// The session that may move to a WebSocket on this shard; `nil` when there is none of that name.
+    /// The session that may move to a WebSocket on this shard; `nil` when there is none of that id.
     func mover(_ session: [UInt8]) -> PollingLine? {
         lines[session].flatMap { $0.mayMove ? $0 : nil }
     }
 
     // MARK: Requests
 
-    /// A number for a request that is to come.
+    /// A number for a new request.
     func newNumber() -> Int {
         lastNumber += 1
         return lastNumber
     }
 
-    /// Lets a session take a request, wherever it lives; without a body it fetches.
+    /// Passes a request to a session, wherever it lives; without a body it fetches.
     func request(
         _ number: Int, _ session: [UInt8], _ body: [UInt8]?, at address: IPAddress?,
         _ answer: @escaping PollingLine.Answer
@@ -120,20 +120,21 @@ final class PollingDesk {
         if let body { line.send(body, answer) } else { line.fetch(answer) }
     }
 
-    /// Another shard hands a request over.
+    /// Takes a request from another shard.
     func take(_ request: PollRequest) {
         serve(request.session, request.body) { [unowned self] answer in
             handBack(request.asker, request.number, answer)
         }
     }
 
-    /// Another shard has answered.
+    /// Takes an answer from another shard.
     func answered(_ number: Int, _ answer: PollAnswer) {
         asked.removeValue(forKey: number)?.answer(answer)
     }
 
-    /// The connection of a fetch ended before its answer, which nobody will ever have: the session ends, so that its client
-    /// comes back and resumes, instead of going on without what the answer held.
+    /// The connection of a fetch ended before its answer: the session ends.
+    ///
+    /// Its client then reconnects and resumes, instead of continuing without the packets of the answer.
     func abandoned(_ session: [UInt8], _ number: Int? = nil) {
         guard let home = home(session) else {
             guard let number, let home = hops.home(of: session) else { return }
@@ -143,7 +144,7 @@ final class PollingDesk {
         _ = shard.node.shards[home].send(.pollAbandoned(session))
     }
 
-    /// This shard ends: nobody is to wait for its answers.
+    /// Notifies all shards that this one ends, so that none waits for its answers.
     func end() {
         for mailbox in shard.node.shards { _ = mailbox.send(.pollingEnded(shard: shard.index)) }
     }
@@ -163,7 +164,7 @@ final class PollingDesk {
 
     // MARK: Turns and time
 
-    /// Holds answers to fetches back while events are handed out, so that one answer has all of them.
+    /// Holds answers to fetches back while events are handed out, so that one answer contains all of them.
     func beginTurn() { postponed = postponed ?? [:] }
 
     /// Answers the fetches that were held back.
@@ -174,14 +175,14 @@ final class PollingDesk {
         hops.endTurn()
     }
 
-    /// Whether a line is to wait for the end of the turn.
+    /// Whether a transport has to wait for the end of the turn.
     func postpones(_ line: PollingLine) -> Bool {
         guard postponed != nil else { return false }
         postponed?[ObjectIdentifier(line)] = line
         return true
     }
 
-    /// Looks at every session, and hands back what could not be before.
+    /// Checks every session, and passes back the answers that were kept.
     func sweep() {
         for (sid, line) in lines where !line.sweep() { lines[sid] = nil }
         shard.statistics.pollingSessions.set(lines.count)
@@ -192,7 +193,7 @@ final class PollingDesk {
     }
 }
 
-/// The dialect for one session that polls: its id is known before its conversation begins.
+/// The dialect of one polling session: its id is known before its dialect machine starts.
 struct PolledSocketIO: Dialect {
     let dialect: SocketIODialect
     let sid: [UInt8]
@@ -203,7 +204,7 @@ struct PolledSocketIO: Dialect {
     func converse() -> any Conversation { dialect.converse(sid: sid, upgrades: upgrades) }
 }
 
-/// Nobody in particular, until a line has taken over a connection that came from another shard.
+/// A placeholder, until a transport has taken over a connection from another shard.
 private final class Arrival: ConnectionHandler {
     func opened(_ connection: Connection) {}
     func received(_ bytes: Span<UInt8>) {}

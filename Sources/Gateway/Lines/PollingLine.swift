@@ -4,17 +4,17 @@ import Reactors
 import Rights
 import Transport
 
-/// A client of Socket.IO that polls: requests come and go, the conversation stays (design section 15).
+/// The transport of a polling Socket.IO client: requests come and go, the session stays (design section 15).
 ///
-/// What is said waits until the client fetches it. One fetch may be held, and one send that is answered late. A client that
-/// fetches while its fetch is held, or sends while its send is, has lost its way: its session ends. Thread: the shard's.
+/// Packets wait until the client fetches them. One fetch may be held, and one send may be answered late. A second fetch
+/// or send while one is held is a client's error, and its session ends. Thread: the shard's.
 final class PollingLine: Line {
-    /// How a request is answered: once.
+    /// Answers a request; called once.
     typealias Answer = (PollAnswer) -> Void
 
     private enum Phase: Equatable {
         case open
-        /// The end is still to be told, until that time.
+        /// The client has yet to receive the end, until that time in monotonic milliseconds.
         case telling(untilMs: Int)
         case over
     }
@@ -26,23 +26,23 @@ final class PollingLine: Line {
     private var queue = FetchQueue()
     private var phase = Phase.open
     private var endedBy: CloseReason?
-    /// Whether the client tries a WebSocket: its fetches are released, since it moves between two of them.
+    /// Whether the client tries a WebSocket: its fetches are answered at once, since it moves between two of them.
     private var isProbed = false
     private var isTaking = false
-    /// When the client last fetched something.
+    /// When the client last fetched packets, monotonic milliseconds.
     private var fetchedMs: Int
     private var isEstablished = false
     private var heldFetch: (answer: Answer, hop: HopDesk.Hop?)?
     private var heldSend: (answer: Answer, untilMs: Int)?
-    /// Packets that no session has paid for.
+    /// Rate of packets for which no session was charged.
     private var controls: TokenBucket
-    /// Whether packets went to another node that has not said yet that the client has them; until then nothing follows.
+    /// Whether packets were sent to another node that has not confirmed them yet; until then no others are.
     var awaitsReceipt = false
 
-    /// Packets of one request; beyond, the session ends.
+    /// Maximum packets of one request; beyond, the session ends.
     private static let packetsPerSendMax = 128
 
-    /// A client at an address; the conversation begins with ``begin(_:)``.
+    /// The transport of a client at an address; ``begin(_:)`` starts the dialect machine.
     init(shard: Shard, sid: [UInt8], address: IPAddress?, peer: Peer) {
         self.shard = shard
         self.sid = sid
@@ -53,7 +53,7 @@ final class PollingLine: Line {
         controls = TokenBucket(RateLimit(perSecond: perSecond, burst: perSecond * 2), nowMs: shard.nowMs)
     }
 
-    /// The client may be spoken to; what is said at once is the answer.
+    /// Starts the peer; its first packets are the answer.
     func begin(_ answer: @escaping Answer) {
         shard.joined(self)
         heldFetch = (answer, nil)
@@ -62,14 +62,14 @@ final class PollingLine: Line {
 
     // MARK: Requests
 
-    /// The client fetches what waits for it; `hop` when it asks by way of another node.
+    /// Fetches the packets that wait for the client; `hop` is set when another node relayed the request.
     func fetch(for hop: HopDesk.Hop? = nil, _ answer: @escaping Answer) {
         if let held = heldFetch {
             guard let hop = held.hop else {
                 answer(.fault(.request))
                 return close(.policyViolation)
             }
-            // That node may have died, and a balancer asks again in the client's name. A release holds nothing.
+            // That node may have died, and a balancer repeats the client's request. A released fetch takes no packets.
             release(hop)
         }
         switch phase {
@@ -81,10 +81,10 @@ final class PollingLine: Line {
         }
     }
 
-    /// Whether this fetch of another node waits here.
+    /// Whether this fetch of another node is held here.
     func holds(_ hop: HopDesk.Hop) -> Bool { heldFetch?.hop == hop }
 
-    /// Answers a fetch of another node with nothing.
+    /// Answers a fetch of another node with a `noop` packet.
     func release(_ hop: HopDesk.Hop) {
         guard let held = heldFetch, held.hop == hop else { return }
         heldFetch = nil
@@ -97,7 +97,7 @@ final class PollingLine: Line {
         flush()
     }
 
-    /// The client sends packets.
+    /// Takes packets from the client.
     func send(_ body: [UInt8], _ answer: @escaping Answer) {
         guard phase == .open else { return answer(.fault(.session)) }
         guard heldSend == nil,
@@ -110,12 +110,12 @@ final class PollingLine: Line {
         for message in messages where phase == .open { take(message) }
         isTaking = false
         flush()
-        // A client that says goodbye did nothing wrong.
+        // A client that closes its session did nothing wrong.
         guard phase == .open || hasLeft else {
             return answer(endedBy == .messageTooBig ? .tooLarge : .fault(.request))
         }
         guard let delayMs = peer?.readDelayMs, phase == .open, delayMs > 0 else { return answer(.taken) }
-        // A client that sends too fast is answered late: it sends nothing before.
+        // A client that sends too fast is answered late: it sends nothing before the answer.
         shard.statistics.rateDelays.add(1)
         heldSend = (answer, shard.nowMs + delayMs)
     }
@@ -130,7 +130,7 @@ final class PollingLine: Line {
 
     // MARK: Time
 
-    /// Does what waited for its time; false when nothing will come any more.
+    /// Processes everything whose deadline has passed; false when the session is over.
     func sweep() -> Bool {
         let nowMs = shard.nowMs
         if let heldSend, nowMs >= heldSend.untilMs {
@@ -140,7 +140,7 @@ final class PollingLine: Line {
         if isProbed { release() }
         switch phase {
         case .open:
-            // A client that fetches is not slow, however much it asked for at once.
+            // A client that fetches is not slow, however much it requested at once.
             if let oldestMs = queue.oldestMs, nowMs - max(oldestMs, fetchedMs) >= shard.limits.outboundAgeMs {
                 close(.slowConsumer)
             } else if let peer, nowMs >= peer.deadlineMs {
@@ -159,16 +159,16 @@ final class PollingLine: Line {
 
     // MARK: Moving to a WebSocket
 
-    /// Whether the session may move: one WebSocket at a time is tried.
+    /// Whether the session may move: only one WebSocket is tried at a time.
     var mayMove: Bool { phase == .open && !isProbed && !awaitsReceipt }
 
-    /// A WebSocket is tried, or is no more.
+    /// The client has begun or given up trying a WebSocket.
     func probed(_ isProbed: Bool) {
         self.isProbed = isProbed
         if isProbed { release() }
     }
 
-    /// The session goes on at a WebSocket, with what waited for the client; `nil` when it has ended.
+    /// Moves the session to a WebSocket, with the packets that wait; `nil` when it cannot move.
     func move() -> (peer: Peer, waiting: [(frame: [UInt8], item: OutboundItem?)], isEstablished: Bool)? {
         guard phase == .open, !awaitsReceipt, let peer else { return nil }
         release()
@@ -191,9 +191,9 @@ final class PollingLine: Line {
         held.answer(.packets(isEmpty ? [EnginePacket.Kind.noop.rawValue] : packets()))
     }
 
-    // MARK: Answering
+    // MARK: Answers
 
-    /// Answers a held fetch with what waits by now.
+    /// Answers a held fetch with the packets that wait.
     func flush() {
         guard phase == .open, !isTaking, !awaitsReceipt, !queue.isEmpty, let held = heldFetch else { return }
         if shard.polling.postpones(self) { return }
@@ -201,7 +201,7 @@ final class PollingLine: Line {
         held.answer(.packets(packets()))
     }
 
-    // MARK: Line
+    // MARK: Transport
 
     var framing: Framing { .packets }
 
@@ -245,7 +245,7 @@ final class PollingLine: Line {
                 phase = .telling(untilMs: shard.nowMs + shard.limits.closeMs)
                 return tellEnd(held.answer)
             }
-            // Nobody is there: what waits is not counted as written.
+            // The client is gone: waiting packets are not counted as written.
             phase = .over
             held.answer(.fault(.session))
         } else if hasLeft || reason == .timeout || reason == .peerGone {
@@ -261,12 +261,12 @@ final class PollingLine: Line {
         shard.node.admission.established(address)
     }
 
-    /// The shard looks at all of them often enough.
+    /// The shard checks all polling sessions often enough.
     func deadlineChanged() {}
 
     // MARK: The queue
 
-    /// Whether the client did nothing wrong, and has a session elsewhere or again.
+    /// Whether the client did nothing wrong, and will reconnect here or elsewhere.
     private var comesBack: Bool { endedBy == .restart || endedBy == .slowConsumer || endedBy == .goingAway }
 
     /// Whether the client itself has ended the session.
@@ -284,7 +284,7 @@ final class PollingLine: Line {
                 <= shard.limits.outboundTotalBytesMax / shard.node.shards.count
     }
 
-    /// As much of what waits as one answer may hold, and the last word behind it.
+    /// As many waiting packets as one answer may hold, with the last packet behind them.
     private func packets(last: EnginePacket.Kind? = nil) -> [UInt8] {
         fetchedMs = shard.nowMs
         let before = queue.byteCount
@@ -296,12 +296,12 @@ final class PollingLine: Line {
         return Array(frames.joined(separator: [EnginePayload.separator]))
     }
 
-    /// Tells the end; a client that left by itself only has its fetch released.
+    /// Answers a fetch with the end; a client that closed the session only has its fetch released.
     ///
-    /// After the packet `close` some clients do not come back. Those that shall find their session unknown, once they have all
-    /// that waits.
+    /// Some clients do not reconnect after the packet `close`. A client that is to reconnect therefore finds its
+    /// session unknown, once it has received all waiting packets.
     private func tellEnd(_ answer: Answer) {
-        // Behind packets that may be lost, later ones would hide the hole.
+        // Packets sent after others that may be lost would hide the hole.
         if awaitsReceipt || (comesBack && queue.isEmpty) {
             phase = .over
             return answer(.fault(.session))
@@ -316,7 +316,7 @@ final class PollingLine: Line {
         shard.statistics.transport.itemsDropped.add(queue.removeAll(isSlow: isSlow))
     }
 
-    /// Never from inside a call of the peer.
+    /// Must not be called from inside a call of the peer.
     private func endPeer() {
         guard let peer else { return }
         self.peer = nil

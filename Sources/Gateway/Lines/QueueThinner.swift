@@ -10,11 +10,11 @@ struct QueueThinner {
     let connection: Connection
     let access: AccessPolicy
     let limits: Limits
-    /// How a gap of a topic is told; `nil` where its events must not be thinned.
+    /// The encoding of a topic's gap; `nil` where its events must not be thinned.
     let encoding: (Topic) -> Encoding?
     /// Monotonic milliseconds.
     let nowMs: Int
-    /// Gaps put into the queue.
+    /// Number of gaps put into the queue.
     private(set) var gaps = 0
 
     init(
@@ -30,7 +30,7 @@ struct QueueThinner {
 
     /// Thins the queue; false when the client must be closed and resume by position.
     ///
-    /// What it is owed is no slowness: it asked for it by its position.
+    /// Backlog that the client requested by position does not count as slowness.
     mutating func thin(_ bound: OutboundBound) -> Bool {
         let before = connection.queuedBytes
         let frames = connection.waitingFrames()

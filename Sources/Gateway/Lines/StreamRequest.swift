@@ -3,14 +3,14 @@ import Dialects
 import HTTPCodec
 import Rights
 
-/// What the request for an event stream says: `GET /v1/stream?topic=shop:42&topic=dj:42`.
+/// Parses the request for an event stream: `GET /v1/stream?topic=shop:42&topic=dj:42`.
 enum StreamRequest {
-    /// The cookie that may bear a token: an `EventSource` sends no header of its own.
+    /// The cookie that may hold a token: an `EventSource` sends no header of its own.
     static let cookieName = Array("switchboard_token".utf8)
-    /// More of a position than any stream has.
+    /// Bytes of positions, more than any stream has.
     private static let positionsBytesMax = 8_192
 
-    /// The stream asked for.
+    /// The dialect of the requested stream.
     static func dialect(_ head: HTTPRequestHead, _ limits: Limits) -> Result<any Dialect, Refusal> {
         guard head.method == .get else { return refused("a stream is asked for with GET") }
         guard let items = head.queryItems else { return refused("the query is malformed") }
@@ -35,9 +35,9 @@ enum StreamRequest {
         }
     }
 
-    /// Where the client stands: what the last record told, or the query of its first request.
+    /// The client's positions: those of the last record, or of its first request's query.
     ///
-    /// A browser repeats the query when it returns, so the field is newer.
+    /// A browser repeats the query when it reconnects, so the header field is newer.
     private static func since(
         _ head: HTTPRequestHead, _ items: [(name: [UInt8], value: [UInt8])], count: Int
     ) -> Result<[Position?], Refusal> {
@@ -55,7 +55,8 @@ enum StreamRequest {
         return .success(positions.positions)
     }
 
-    /// The fields, or the query's `access_token`, or the cookie; more than one of them is a mistake.
+    /// The credentials of the header fields, the query's `access_token`, or the cookie; more than one of them is an
+    /// error.
     static func credentials(_ head: HTTPRequestHead) -> Credentials {
         let fields = Credentials(head)
         let query = head.queryItem("access_token")
@@ -67,7 +68,7 @@ enum StreamRequest {
         case .repeated, .malformed: return .malformed(Refusal(.badRequest, "'access_token' must be one token"))
         case .absent: break
         }
-        // A browser sends its cookies unasked; what the page says itself goes before.
+        // A browser sends cookies by itself; the page's own credentials have precedence.
         if fields == .none, let cookie { return .bearer(cookie) }
         return fields
     }

@@ -12,7 +12,7 @@ final class WebSocketLine: ConnectionLine {
     let shard: Shard
     let connection: Connection
     private var decoder: WebSocketDecoder
-    /// Who is spoken to; `nil` for an echo, and after the end.
+    /// The peer that the transport serves; `nil` for an echo, and after the end.
     private(set) var peer: Peer?
     let framing: Framing
     private let isEcho: Bool
@@ -20,14 +20,14 @@ final class WebSocketLine: ConnectionLine {
     private var pingMs: Int
     private var pongMs = Int.max
     private var lastInboundMs: Int
-    /// The session that is to move here, while the client tries this WebSocket.
+    /// The session that will move here, while the client tries this WebSocket.
     private var probed: PollingLine?
     private var probe = EngineProbe()
     private var probeEndMs = Int.max
-    /// When a client that sent too fast is read again; `Int.max` while it is read.
+    /// When reading from a client that sent too fast resumes, monotonic milliseconds; `Int.max` while it is read.
     private var readAgainMs = Int.max
 
-    /// A client; the conversation begins with ``begin()``.
+    /// The transport of a client; ``begin()`` starts the dialect machine.
     init(shard: Shard, connection: Connection, peer: Peer?, deflate: DeflateAgreement?) {
         self.shard = shard
         self.connection = connection
@@ -42,7 +42,7 @@ final class WebSocketLine: ConnectionLine {
         pingMs = shard.nowMs + shard.limits.pingMs
     }
 
-    /// A client that polls and tries a WebSocket; its session goes on here once the client says so.
+    /// The transport of a polling client that tries a WebSocket; its session moves here when the client requests it.
     convenience init(
         shard: Shard, connection: Connection, probing session: PollingLine, deflate: DeflateAgreement?
     ) {
@@ -52,7 +52,7 @@ final class WebSocketLine: ConnectionLine {
         session.probed(true)
     }
 
-    /// A conformance suite on `/echo`: every message comes back; messages may be large.
+    /// The transport of a conformance suite on `/echo`: every message is sent back; messages may be large.
     init(echo shard: Shard, connection: Connection, deflate: DeflateAgreement?) {
         self.shard = shard
         self.connection = connection
@@ -66,7 +66,7 @@ final class WebSocketLine: ConnectionLine {
         pingMs = Int.max
     }
 
-    /// The handshake is over: the client may be spoken to.
+    /// Starts the peer, once the handshake is over.
     func begin() {
         shard.joined(self)
         if isEcho { connection.markEstablished() }
@@ -97,7 +97,7 @@ final class WebSocketLine: ConnectionLine {
         slowDown()
     }
 
-    /// Leaves a client that sends too fast unread for a while: TCP holds it back and nothing is lost.
+    /// Pauses reading from a client that sends too fast: TCP holds it back and nothing is lost.
     private func slowDown() {
         guard connection.isOpen, readAgainMs == Int.max, let delayMs = peer?.readDelayMs, delayMs > 0 else { return }
         shard.statistics.rateDelays.add(1)
@@ -112,7 +112,7 @@ final class WebSocketLine: ConnectionLine {
             shard.statistics.messagesIn.add(1)
             if isEcho { return send(WireUnit(kind == .text ? .text : .binary, payload)) }
             if let probed { return probe(probed, kind == .text ? .text : .binary, payload) }
-            // What no session has paid for is the protocol's own, like a ping.
+            // A message for which no session was charged counts as a protocol frame, like a ping.
             if peer?.received(payload, as: kind == .text ? .text : .binary) == false { _ = takeControl() }
         case .ping(let payload):
             guard takeControl() else { return }
@@ -129,7 +129,7 @@ final class WebSocketLine: ConnectionLine {
         }
     }
 
-    /// The client tries this WebSocket, and then moves here.
+    /// Handles messages of a client that tries this WebSocket and then moves here.
     private func probe(_ session: PollingLine, _ kind: MessageKind, _ payload: [UInt8]) {
         switch probe.received(payload, as: kind) {
         case .answer(let packet): transmit(WebSocketEncoder.frame(.text, payload: packet))
@@ -142,7 +142,7 @@ final class WebSocketLine: ConnectionLine {
             if moved.isEstablished { connection.markEstablished() }
             moved.peer.move(to: self)
             for (packet, item) in moved.waiting {
-                // It was said before: it is no slowness that it waits.
+                // The packet is older than the move, so waiting here does not count as slowness.
                 _ = connection.send(Framing.webSocket.frame(EnginePayload.units(packet)), item: item, isOwed: true)
             }
             deadlineChanged()
@@ -162,12 +162,12 @@ final class WebSocketLine: ConnectionLine {
             connection.resumeReading()
         }
         if nowMs >= pongMs {
-            // The pong may have come while this process was stopped; it is read first, and given time.
+            // The pong may have arrived while this process was stopped; it is given time to be read.
             guard shard.stalledMs > nowMs - shard.limits.pongMs else { return close(.timeout) }
             pongMs = nowMs + shard.limits.pongMs
         }
         if nowMs >= pingMs {
-            // A client that has just spoken needs no ping.
+            // A client that has just sent something needs no ping.
             if nowMs - lastInboundMs >= shard.limits.pingMs {
                 transmit(WebSocketEncoder.frame(.ping, payload: []))
                 pongMs = nowMs + shard.limits.pongMs
@@ -190,7 +190,7 @@ final class WebSocketLine: ConnectionLine {
         shard.left(self)
     }
 
-    // MARK: Line
+    // MARK: Transport
 
     func send(_ unit: WireUnit) {
         let frame = framing.frame([unit])

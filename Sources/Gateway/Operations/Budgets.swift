@@ -3,12 +3,12 @@ import Core
 import Reactors
 import Rights
 
-/// What callers may cost Redis by way of this node, and how often they may make calls that declare a rate.
+/// The budgets of callers in this node: their cost for Redis, and the rates that scripts declare for calls.
 ///
-/// One of the three locks outside the mailbox (D8): taken for commands, joins and reads, each of which costs Redis more than
-/// the lock costs us, and never for a delivered message. Thread: any.
+/// One of the three locks outside the mailbox (D8), taken for commands, joins and reads, never for a delivered message.
+/// Each of these costs Redis more than the lock costs the gateway. Thread: any.
 final class Budgets: Sendable {
-    /// Why a caller was refused; the raw value is the metric label.
+    /// The reason of a refusal; the raw value is the metric label.
     enum Reason: String, CaseIterable {
         /// The payer's own bucket is empty.
         case own
@@ -68,9 +68,9 @@ final class Budgets: Sendable {
                 rates: CallRates(payersMax: limits.rateBucketsMax)))
     }
 
-    /// Pays for a call from the payer's own bucket, and where he is anonymous from the shared one.
+    /// Charges a call to the payer's own budget, and for an anonymous payer also to the shared one.
     ///
-    /// `nil` when it was paid; otherwise nothing was taken.
+    /// `nil` when it was charged; otherwise neither budget changed.
     func pay(_ payer: Payer, us: Int, nowMs: Int) -> Refusal? {
         state.withLock { state in
             if payer.kind == .anonymous {
@@ -89,7 +89,7 @@ final class Budgets: Sendable {
         }
     }
 
-    /// Pays for the bytes that a publish leaves in Redis.
+    /// Charges the bytes that a publish leaves in Redis.
     func keep(_ payer: Payer, _ event: KeptEvent, on topic: Topic, nowMs: Int) -> Refusal? {
         state.withLock { state in
             guard let shortage = state.kept.pay(payer, event, on: topic, nowMs: nowMs) else { return nil }
@@ -97,7 +97,7 @@ final class Budgets: Sendable {
         }
     }
 
-    /// Pays for the bytes that a command leaves in a namespace.
+    /// Charges the bytes that a command leaves in a namespace.
     func keep(_ payer: Payer, _ event: KeptEvent, in namespace: [UInt8], nowMs: Int) -> Refusal? {
         state.withLock { state in
             guard let shortage = state.kept.pay(payer, event, in: namespace, nowMs: nowMs) else { return nil }
@@ -117,7 +117,7 @@ final class Budgets: Sendable {
         }
     }
 
-    /// Pays for a read from the payer's own bucket; an anonymous one is paid by ``payShared(us:nowMs:)`` once it is sent.
+    /// Charges a read to the payer's own budget; ``payShared(us:nowMs:)`` charges an anonymous one when it is sent.
     func payOwn(_ payer: Payer, us: Int, nowMs: Int) -> Refusal? {
         state.withLock { state in
             guard let waitMs = state.weights.pay(payer, us: us, nowMs: nowMs) else { return nil }
@@ -126,23 +126,23 @@ final class Budgets: Sendable {
         }
     }
 
-    /// Pays from the bucket that all anonymous callers share; otherwise tells the milliseconds until it could.
+    /// Charges the budget that all anonymous callers share; otherwise returns the milliseconds until it could.
     func payShared(us: Int, nowMs: Int) -> Int? {
         state.withLock { $0.weights.payShared(us: us, nowMs: nowMs) }
     }
 
-    /// Takes what a call has cost beyond what was paid for it.
+    /// Charges the cost of a call beyond the part already charged.
     func charge(_ payer: Payer, us: Int, nowMs: Int) {
         guard us > 0 else { return }
         state.withLock { $0.weights.charge(payer, us: us, nowMs: nowMs) }
     }
 
-    /// How many more topics the connections of an address may hold without a token.
+    /// Number of further topics that connections from an address may hold without a token.
     func room(of address: Payer) -> Int {
         address == .crowd ? Int.max : topicsPerAddressMax - state.withLock { $0.held[address] ?? 0 }
     }
 
-    /// Notes that the connections of an address hold so many topics more, or fewer.
+    /// Reports that the connections from an address hold so many more topics; a negative number means fewer.
     func hold(_ count: Int, _ address: Payer) {
         guard address != .crowd else { return }
         state.withLock { state in
@@ -151,7 +151,7 @@ final class Budgets: Sendable {
         }
     }
 
-    /// Counts a call against the rates that its script declares for such callers.
+    /// Counts a call against the rates that its script declares for callers of that role.
     func keep(_ rates: [CallRate], of command: String, _ payer: Payer, role: CommandRole, nowMs: Int) -> Refusal? {
         let kept = rates.filter { $0.payer.role == role && !$0.isMarked }
         guard !kept.isEmpty, payer != .crowd else { return nil }
@@ -164,13 +164,13 @@ final class Budgets: Sendable {
         }
     }
 
-    /// Milliseconds until a call that its script marks may be made; 0 when it may be now.
+    /// Milliseconds until a call that its script marks may be made; 0 when it may be made now.
     func waitForMark(_ rates: [CallRate], of command: String, _ payer: Payer, role: CommandRole, nowMs: Int) -> Int {
         let rates = Budgets.marked(rates, role)
         return rates.isEmpty ? 0 : state.withLock { $0.rates.waitMs(command + " marked", payer, rates, nowMs: nowMs) }
     }
 
-    /// Counts a call that its script has marked; calls that came in at once leave a debt.
+    /// Counts a call that its script has marked; simultaneous calls leave a debt.
     func mark(_ rates: [CallRate], of command: String, _ payer: Payer, role: CommandRole, nowMs: Int) {
         let rates = Budgets.marked(rates, role)
         state.withLock { $0.rates.charge(command + " marked", payer, rates, nowMs: nowMs) }
@@ -181,12 +181,12 @@ final class Budgets: Sendable {
         return marked.map { CallRates.Rate(calls: $0.calls, seconds: $0.seconds) }
     }
 
-    /// Takes what a command's events leave in Redis beyond what was paid for it.
+    /// Charges the bytes that a command's events leave in Redis beyond the part already charged.
     func chargeKept(_ payer: Payer, _ event: KeptEvent, on topic: Topic, nowMs: Int) {
         state.withLock { $0.kept.charge(payer, event, on: topic, nowMs: nowMs) }
     }
 
-    /// The refusal of a read for which there is no room, or that waited for its turn in vain.
+    /// The refusal of a read for which the queue has no room, or whose turn did not come in time.
     func refuseRead(_ payer: Payer, waitingUs: Int) -> Refusal {
         state.withLock { $0.count(payer, .queue) }
         guard payer.kind == .anonymous else {

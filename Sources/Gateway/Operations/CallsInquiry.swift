@@ -2,10 +2,10 @@ import Core
 import Reactors
 import RedisLink
 
-/// Asks how many calls of services outside wait, and whether their couriers live, every two seconds.
+/// Reads the number of pending calls of outside services, and whether their couriers live, every two seconds.
 ///
-/// Workers and couriers show the same of themselves; a gateway shows it also when none of them lives. Thread: that of the
-/// first shard.
+/// Workers and couriers show the same for themselves; a gateway shows it also when none of them lives. Thread: that of
+/// the first shard.
 final class CallsInquiry {
     private let known: Guarded<[String: CallsFigures]>
     private let link: any RedisCalls
@@ -21,12 +21,12 @@ final class CallsInquiry {
         return {redis.call('XLEN', KEYS[1]), age, redis.call('XLEN', KEYS[2]), redis.call('EXISTS', KEYS[3])}
         """
 
-    /// `known` gets the figures of `services`; a service is missing while nobody knows.
+    /// Stores the figures of `services` in `known`; a service is missing while its figures are unknown.
     init(_ known: Guarded<[String: CallsFigures]>, link: any RedisCalls, keys: Keys, services: [String]) {
         (self.known, self.link, self.keys, self.services) = (known, link, keys, services)
     }
 
-    /// Asks when it is time; called four times a second.
+    /// Reads when it is time; called four times a second.
     func sweep(nowMs: Int) {
         guard link.isReady, nextMs <= nowMs else { return }
         nextMs = nowMs + CallsInquiry.everyMs

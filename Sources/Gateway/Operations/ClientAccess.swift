@@ -2,18 +2,18 @@ import Core
 import Rights
 import Service
 
-/// The access log of a node: a line when a connection of a client opens and ends, and one for each answered request.
+/// The access log of a node: one line for each opening and end of a client's connection, and for each answered request.
 ///
-/// Connections to the listener of operations are none of clients'. Thread: any.
+/// Connections to the operations listener are not clients' and not logged. Thread: any.
 struct ClientAccess: Sendable {
-    /// The way by which a connection ended up speaking.
+    /// The transport that a connection used last.
     enum Transport: String {
         case http
         case websocket
         case eventStream = "event_stream"
     }
 
-    /// How much passed over a connection, and for how long.
+    /// Bytes and duration of a connection.
     struct Tally {
         /// The connection's number on this node.
         let number: Int

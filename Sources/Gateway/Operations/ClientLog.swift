@@ -4,28 +4,28 @@ import Reactors
 import Rights
 import Service
 
-/// Kinds of lines about clients.
+/// Kinds of log lines about clients.
 ///
 /// Each kind has a rate of its own, so that a flood of one hides no other.
 enum ClientTrouble: Int, CaseIterable, Sendable {
-    /// The client's connection broke without a goodbye, as those of phones do.
+    /// The client's connection broke without a close, as those of phones do.
     case gone
-    /// The gateway ended a connection, or let none in, for a reason that is the client's or the network's.
+    /// The gateway ended or refused a connection, for a reason on the side of the client or the network.
     case ended
     /// A client was ended since it read too slowly.
     case slow
     /// A token or an API key was refused.
     case credentials
-    /// A page of an origin that is not allowed asked to connect.
+    /// A page of a forbidden origin tried to connect.
     case origin
-    /// A request or a message was refused, since its caller asks more than a rate or a budget allows.
+    /// A request or a message was refused, since its caller exceeded a rate or a budget.
     case limited
-    /// A request without an upgrade came to a path of WebSockets, as from a proxy that drops `Upgrade`.
+    /// A request without an upgrade arrived at a path of WebSockets, as from a proxy that drops `Upgrade`.
     case upgradeMissing
     /// A request got an answer of 500 or above, or a message of a client an error of that kind.
     case failed
 
-    /// The kind for the end of a connection; `nil` for an end that is usual.
+    /// The kind for the end of a connection; `nil` for a usual end.
     init?(ending reason: CloseReason) {
         switch reason {
         case .normal, .restart, .goingAway, .httpDone, .httpRefused: return nil
@@ -49,7 +49,7 @@ enum ClientTrouble: Int, CaseIterable, Sendable {
         }
     }
 
-    /// How important the line is.
+    /// The level of the line.
     var level: LogLevel {
         switch self {
         case .gone: .debug
@@ -59,17 +59,17 @@ enum ClientTrouble: Int, CaseIterable, Sendable {
     }
 }
 
-/// The part of the log that names clients: one line for each of their troubles, sampled above a rate.
+/// The part of the log that names clients: one line for each trouble, sampled above a rate.
 ///
-/// Nothing is built for a line that is left out. Thread: any.
+/// No fields are built for a line that is left out. Thread: any.
 final class ClientLog: Sendable {
     private let log: Log
     private let node: String
     private let samplers: Guarded<[LineSampler]>
-    /// Lines that were left out, since more than so many a second were due.
+    /// Lines that were left out, since their kind exceeded its rate.
     let leftOut = Counter()
 
-    /// Bytes of a text that came from a client, such as a path.
+    /// Maximum bytes logged of a client's text, such as a path.
     private static let textBytesMax = 256
 
     /// Writes to the log in the name of a node, at most so many lines of a kind in a second.
@@ -92,7 +92,7 @@ final class ClientLog: Sendable {
         log.write(trouble.level, message ?? trouble.message, fields() + [("node", node)] + more)
     }
 
-    /// Tells how many lines were left out where no later line does; called a few times a second.
+    /// Reports the number of lines left out when no later line does; called a few times a second.
     func sweep(nowMs: Int) {
         let untold = samplers.withLock { samplers in
             ClientTrouble.allCases.compactMap { trouble in
@@ -120,7 +120,7 @@ final class ClientLog: Sendable {
         return fields
     }
 
-    /// The fields that name the topics a client held: the first, and how many there were when there are more.
+    /// The fields that name the topics of a client: the first one, and the number when there are more.
     static func fields(_ topics: [Topic]) -> [(String, String)] {
         guard let first = topics.first else { return [] }
         return [("topic", "\(first)")] + (topics.count > 1 ? [("topics", "\(topics.count)")] : [])

@@ -1,12 +1,12 @@
-/// One thing that keeps a node from being ready.
+/// A condition that keeps a node from being ready.
 struct Condition: Equatable, Sendable {
-    /// What it is about.
+    /// The affected part.
     enum Part: Hashable, Sendable {
         /// The whole process.
         case node
-        /// The link that events come by.
+        /// The subscriber link, which receives events.
         case subscriber
-        /// A shard and the link its publishes and commands go by.
+        /// A shard and the link that carries its publishes and commands.
         case shard(Int)
         /// A link to one master of a cluster: `subscriber@host:port`, `shard-0@host:port`.
         case master(String)
@@ -23,7 +23,7 @@ struct Condition: Equatable, Sendable {
 
     let part: Part
     let reason: NotReadyReason
-    /// The server's or the system's words, for the log only.
+    /// Text of the server or the system, for the log only.
     var detail = ""
 
     init(_ part: Part, _ reason: NotReadyReason, detail: String = "") {

@@ -1,6 +1,6 @@
 import Transport
 
-/// How much room the limit of file descriptors (RLIMIT_NOFILE) leaves for clients.
+/// The room that the limit of file descriptors (RLIMIT_NOFILE) leaves for clients.
 ///
 /// Pure.
 struct DescriptorRoom: Equatable {
@@ -14,7 +14,7 @@ struct DescriptorRoom: Equatable {
     /// Descriptors that a gateway opens beside its clients' connections: links, listeners, timers, files.
     private static let own = 64
 
-    /// Clients are refused once so many descriptors are open.
+    /// Number of open descriptors from which on clients are refused.
     private var ceiling: Int { Sockets.descriptorCeiling(of: limit, reserve: DescriptorRoom.reserve) }
 
     /// Whether new clients are about to be refused: 5 % of the limit are left for them, or eight descriptors.

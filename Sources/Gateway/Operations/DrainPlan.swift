@@ -1,25 +1,25 @@
-/// Who is told and closed when during a drain, so that clients come back at an even rate, however they take the notice.
+/// The schedule of notices and closes during a drain, which lets clients reconnect at an even rate.
 ///
-/// Everybody has a turn, in random order, evenly spread. The notice comes with the turn and not at the beginning, the
-/// close a twentieth of the time later, and the hint is at most a fortieth: so who leaves at once, who leaves after the
-/// hint, who waits for the close, and who waits for the hint after the close, all come back within a fortieth of their
-/// turn or of their close, and nobody is away for longer than that. In any tenth of the time fewer than one and a half
-/// times the even share return.
+/// Every client has a turn; the turns are in random order and evenly spread. The notice is sent at the turn, not at the
+/// beginning. The close follows a twentieth of the time later, and the hint is at most a fortieth. Some clients leave
+/// at once, some after the hint, some wait for the close, and some wait for the hint after the close. All of them
+/// reconnect within a fortieth of their turn or of their close, and none is away for longer. In any tenth of the time,
+/// fewer than one and a half times the even share reconnect.
 ///
 /// Pure: time is a parameter, monotonic milliseconds.
 struct DrainPlan<ID> {
-    /// What is to be done now.
+    /// The actions that are due.
     struct Step {
-        /// Those who get the notice.
+        /// Clients that receive the notice.
         var told: [ID] = []
-        /// Those whose connection is closed.
+        /// Clients whose connection is closed.
         var closed: [ID] = []
     }
 
     private let order: [ID]
     private var told = 0
     private var closed = 0
-    /// Those who came after the beginning, and when they are closed; all wait equally long.
+    /// Clients that connected after the beginning, and when they are closed; all wait equally long.
     private var late: [(id: ID, closesAtMs: Int)] = []
     private var lateTold = 0
     private let startMs: Int
@@ -38,15 +38,15 @@ struct DrainPlan<ID> {
         turnsMs = max(overMs - noticeMs, 1)
     }
 
-    /// Whether everybody was closed.
+    /// Whether every client was closed.
     var isOver: Bool { closed == order.count && late.isEmpty }
 
-    /// Somebody came when the drain had begun: told and closed in its time, whatever the others' turns.
+    /// Adds a client that connected during the drain: it is notified at the next step and closed after its notice time.
     mutating func join(_ id: ID, nowMs: Int) {
         late.append((id, nowMs + noticeMs))
     }
 
-    /// Those whose turn has come.
+    /// Returns the clients whose turn has come.
     mutating func step(nowMs: Int) -> Step {
         var step = Step()
         let (tells, closes) = (due(nowMs - startMs), due(nowMs - startMs - noticeMs))
@@ -62,7 +62,7 @@ struct DrainPlan<ID> {
         return step
     }
 
-    /// How many turns have come after so many milliseconds.
+    /// Number of turns that are due after so many milliseconds.
     private func due(_ elapsedMs: Int) -> Int {
         order.count * min(max(elapsedMs, 0), turnsMs) / turnsMs
     }

@@ -1,26 +1,26 @@
 import Reactors
 import Service
 
-/// Whether this node may be sent clients: earned by delivery, not assumed (design section 8).
+/// Readiness of this node: it depends on proven delivery, not on an assumption (design section 8).
 ///
-/// It holds the table of readiness. A watch reports the state of its row by ``set(_:_:)``. Thread: any.
+/// It holds the readiness table. A watch reports the state of its row by ``set(_:_:)``. Thread: any.
 final class Health: Sendable {
     private struct State {
-        /// Threads that could not start; for good.
+        /// Threads that could not start; never removed.
         var failed: [Condition] = []
-        /// Why delivery is not proven, by part; empty when it is.
+        /// The reasons for which delivery is not proven, by part; empty when it is.
         var delivery = [Condition(.node, .starting)]
-        /// When the link that waits longest was proven.
+        /// When the link with the oldest proof was proven, monotonic milliseconds.
         var provenMs: Int?
         var table = ReadinessTable()
     }
 
     private let state: Guarded<State>
-    /// Whether a part is enough (`--ready-partial`).
+    /// Whether part of a cluster is enough (`--ready-partial`).
     private let isPartialEnough: Bool
     private let log: Log?
 
-    /// `log` gets a line at each change of a row; `nil` for none.
+    /// A table in which nothing is proven yet; each change of a row is logged to `log`, if any.
     init(isPartialEnough: Bool = false, log: Log? = nil) {
         self.isPartialEnough = isPartialEnough
         self.log = log
@@ -39,8 +39,10 @@ final class Health: Sendable {
         log?.write(line.level, line.text, line.figures.map { ($0.name, $0.value) })
     }
 
-    /// What the broker knows of delivery: which parts are not proven, when the one that waits longest was, and whether
-    /// those that are proven may be used alone.
+    /// Takes the broker's knowledge of delivery.
+    ///
+    /// That is the unproven parts, when the link with the oldest proof was proven, and whether the proven parts may be
+    /// used alone.
     func delivery(_ conditions: [Condition], provenMs: Int?, isPartlyProven: Bool = false) {
         let cause = conditions.first?.reason.label ?? ""
         let row: RowState =
@@ -71,12 +73,12 @@ final class Health: Sendable {
         }
     }
 
-    /// The node takes no more clients.
+    /// Marks the node as draining: it accepts no more clients.
     func drain() { set(.draining, .red()) }
 
     var isDraining: Bool { state.withLock { $0.table[.draining]?.isFine == false } }
 
-    /// All that is wrong, what matters most first; empty when nothing is.
+    /// All conditions that are not met, most important first; empty when the node is ready.
     var conditions: [Condition] {
         state.withLock { state in
             var conditions: [Condition] = []
@@ -93,22 +95,22 @@ final class Health: Sendable {
     /// Whether the node may be sent clients: no row is red.
     var isReady: Bool { state.withLock { $0.table.red.isEmpty } }
 
-    /// Whether events arrive by all links, or by as many as are enough.
+    /// Whether events arrive by all links, or by enough of them.
     var isDeliveryProven: Bool { state.withLock { $0.table[.redis]?.state.severity != .red } }
 
     /// `nil` when the node is ready; otherwise the first reason why it is not.
     var notReadyBecause: String? { isReady ? nil : conditions.first?.reason.label }
 
-    /// The word of `/readyz`.
+    /// The status text of `/readyz`.
     var status: String {
         guard isReady else { return "not ready" }
         return isPartlyReady ? "partly ready" : "ready"
     }
 
-    /// Every row of now.
+    /// The current rows.
     var rows: [ReadinessTable.Entry] { state.withLock { $0.table.entries } }
 
-    /// Whether the node serves a part of a cluster, and is to (`--ready-partial`).
+    /// Whether the node serves a part of a cluster, as `--ready-partial` allows.
     var isPartlyReady: Bool {
         state.withLock { $0.table[.redis]?.state.severity == .warned }
     }
@@ -116,10 +118,10 @@ final class Health: Sendable {
     /// The names of the rows that are red.
     var reasons: [ReadinessRow] { state.withLock { $0.table.red } }
 
-    /// The faults that every node has alike.
+    /// The faults that all nodes share.
     var warnings: [ReadinessTable.Entry] { state.withLock { $0.table.warned } }
 
-    /// Milliseconds since the link that waits longest was proven; `nil` while one never was.
+    /// Milliseconds since the link with the oldest proof was proven; `nil` while one never was.
     func probeAgeMs(nowMs: Int) -> Int? {
         state.withLock { state in state.provenMs.map { max(nowMs - $0, 0) } }
     }

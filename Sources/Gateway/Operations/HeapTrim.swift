@@ -1,22 +1,22 @@
-/// When the heap's free pages are given back to the system.
+/// Decides when the heap's free pages are returned to the system.
 ///
-/// The allocator keeps what ended connections and handshakes leave between the blocks that live on: a node would seem to
-/// need for ever what a herd needed once, and its memory bound would turn newcomers away for nothing. Giving back costs
-/// milliseconds with the heap locked, so it is done after a surge, not during one. What went with a crowd is freed up to some
-/// seconds after it, and that is given back by another. Pure: called once a second.
+/// The allocator keeps the free memory of ended connections and handshakes between the blocks still in use. A node
+/// would seem to need the memory of a past crowd for ever, and its memory bound would refuse newcomers for nothing.
+/// Returning it takes milliseconds with the heap locked, so it is done after a surge, not during one. Some memory of a
+/// crowd is freed only seconds later, and a second trim returns it. Pure: called once a second.
 struct HeapTrim {
     private var peak = 0
     private var handshakes = 0
     private var trimmedAt = 0
-    /// Looks until the heap is trimmed once more.
+    /// Looks until the second trim.
     private var looksLeft = 0
 
-    /// Connections and topics that must have gone to be worth it.
+    /// Decrease in connections and topics that makes a trim worthwhile.
     private static let surge = 256
-    /// Seconds after which what went with a crowd has been freed.
+    /// Seconds after which all memory of a crowd has been freed.
     private static let againSeconds = 10
 
-    /// Whether to trim now; `held` connections and topics there are, `handshakes` there were in all.
+    /// Whether to trim now; `held` is the number of connections and topics, `handshakes` the total number so far.
     mutating func isDue(held: Int, handshakes: Int) -> Bool {
         let isQuiet = handshakes - self.handshakes < HeapTrim.surge / 8
         self.handshakes = handshakes
@@ -29,7 +29,7 @@ struct HeapTrim {
         return true
     }
 
-    /// Whether this is the last look before ``looksLeft`` ends.
+    /// Whether the second trim is due.
     private mutating func isAgain() -> Bool {
         guard looksLeft == 1 else { return false }
         looksLeft = 0

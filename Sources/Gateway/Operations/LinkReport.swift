@@ -1,8 +1,8 @@
 import RedisLink
 
-/// What a shard tells the broker of its command link.
+/// A shard's report to the broker about its command link.
 enum LinkReport: Equatable, Sendable {
-    /// Being dialled; why the last connection or dial failed.
+    /// Being dialled; the failure of the last connection or dial.
     case down(RedisFailure?)
     /// Connected to the Redis process of this run id.
     case up(runID: [UInt8])

@@ -1,12 +1,12 @@
 import RedisLink
 
-/// The rights to load its own append-only file, by master, and which of them are news.
+/// Each master's rights to load its own append-only file, and the changes to log.
 ///
 /// Pure.
 struct LoadBook {
     /// One line for the log.
     struct Line: Equatable {
-        /// Whether it is a warning; otherwise an earlier one is over.
+        /// Whether it is a warning; otherwise it ends an earlier one.
         let isWarning: Bool
         let text: String
         let fields: [Field]
@@ -24,16 +24,16 @@ struct LoadBook {
     }
 
     private var entries: [String: Entry] = [:]
-    /// As whom this process logs in; `default` where the URL names nobody.
+    /// The user as which this process logs in; `default` where the URL names none.
     private let user: String
 
     init(user: String) {
         self.user = user
     }
 
-    /// Takes what a master said at `wallMs`, milliseconds since 1970; the line to log when it is news.
+    /// Takes a master's answer at `wallMs`, milliseconds since 1970; returns a line to log when it has changed.
     mutating func learned(_ rights: LoadRights, of server: String, wallMs: Int) -> Line? {
-        // The words of a refusal name the first command that was refused, which an operator may change by and by.
+        // The text of a refusal names the first command that was refused, which an operator may change step by step.
         let before = entries[server]
         guard before?.rights != rights else { return nil }
         let wasWrong = before.map { mend($0.rights) != nil } ?? false
@@ -64,12 +64,12 @@ struct LoadBook {
         return ""
     }
 
-    /// Forgets servers that are masters no longer.
+    /// Forgets servers that are no longer masters.
     mutating func keep(only servers: Set<String>) {
         for server in entries.keys where !servers.contains(server) { entries[server] = nil }
     }
 
-    /// The state of the row: the oldest fault; a missing right goes before an unanswered question.
+    /// The state of the row: the oldest fault; a missing right has precedence over an unanswered question.
     var state: RowState {
         let wrong = entries.values.filter { mend($0.rights) != nil }.sorted { $0.sinceMs < $1.sinceMs }
         let isMissing = wrong.filter { if case .missing = $0.rights { true } else { false } }
@@ -96,9 +96,10 @@ struct LoadBook {
 }
 
 extension LoadRights {
-    /// The commands that an operator types at the server, for the log, `/readyz` and `check`; `nil` where nothing is wrong.
+    /// The commands that an operator enters at the server, for the log, `/readyz` and `check`.
     ///
-    /// `user` is as whom this process logs in. Where that is `default`, its passwords stay.
+    /// `nil` where nothing is wrong. `user` is the user as which this process logs in; its passwords stay when it is
+    /// `default`.
     func mend(for user: String) -> String? {
         switch self {
         case .notNeeded, .sufficient: nil

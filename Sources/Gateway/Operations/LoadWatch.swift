@@ -3,10 +3,9 @@ import Reactors
 import RedisLink
 import Service
 
-/// Asks every master whether it could load its own append-only file: at each new server process, and every
-/// `redisLoadCheckMs`.
+/// Asks every master whether it could load its own append-only file.
 ///
-/// Thread: that of the first shard.
+/// It asks at each new server process, and every `redisLoadCheckMs`. Thread: that of the first shard.
 final class LoadWatch {
     /// A master and the link to it.
     struct Master {
@@ -15,7 +14,7 @@ final class LoadWatch {
         let link: CallLink
     }
 
-    /// When a master was asked last, and which process answered.
+    /// When a master was asked last, and the process that answered.
     private struct Asked {
         var runID: [UInt8]
         var atMs: Int
@@ -30,7 +29,7 @@ final class LoadWatch {
     private let wallMs: () -> Int
     private var asked: [String: Asked] = [:]
 
-    /// `prefix` is that of all keys; `intervalMs` is the time from one question to the next.
+    /// `prefix` is that of all keys; `intervalMs` is the time between two questions.
     init(
         _ book: Guarded<LoadBook>, health: Health, log: Log, prefix: [UInt8], intervalMs: Int,
         wallMs: @escaping () -> Int = { Clock.wallMs() }
@@ -43,11 +42,11 @@ final class LoadWatch {
         self.wallMs = wallMs
     }
 
-    /// Asks the masters whose turn it is; called four times a second with all masters of now.
+    /// Asks the masters whose question is due; called four times a second with all current masters.
     func sweep(_ masters: [Master], nowMs: Int) {
         let names = Set(masters.map(\.name))
         asked = asked.filter { names.contains($0.key) }
-        // While no master is known, what the last one said still stands.
+        // While no master is known, the last answers remain valid.
         if !names.isEmpty {
             let state = book.withLock { book in
                 book.keep(only: names)
@@ -82,7 +81,7 @@ final class LoadWatch {
 }
 
 extension RedisFailure {
-    /// Whether it says nothing of what the server would answer a moment later.
+    /// Whether the server might answer differently a moment later.
     fileprivate var isOfTheMoment: Bool {
         switch kind {
         case .timedOut, .disconnected, .inFlightFull, .busy, .loading: true

@@ -3,22 +3,21 @@ import RedisLink
 
 /// Figures of the masters of a cluster, by address.
 ///
-/// Thread: any. What is kept of an address stays while it is a master's, and longer as long as there is room.
+/// Thread: any. The figures of an address are kept while it is a master's, and longer as long as there is room.
 final class MasterFigures: Sendable {
-    /// How often a shard's link found that a master writes another history than the one before it, by what became of
-    /// epochs.
+    /// Changes of a master's replication history that shards' links found, by their effect on epochs.
     struct Changes: Equatable {
-        /// It was proven to have the whole of the one before.
+        /// The new history was proven to contain the whole of the one before.
         var kept = 0
-        /// It was not.
+        /// It was not proven.
         var reset = 0
     }
 
-    /// A master of now.
+    /// A current master.
     struct Master: Equatable {
         /// `host:port`.
         let address: String
-        /// Slots that it has.
+        /// Number of its slots.
         let slots: Int
         /// Whether every link to it is proven.
         let isProven: Bool
@@ -34,7 +33,7 @@ final class MasterFigures: Sendable {
     private let state = Guarded(State())
     private let addressesMax: Int
 
-    /// Figures of at most so many addresses; beyond, those that are no master's are forgotten.
+    /// Keeps the figures of at most `addressesMax` addresses; beyond, those of former masters are dropped.
     init(addressesMax: Int) {
         self.addressesMax = addressesMax
     }
@@ -46,10 +45,11 @@ final class MasterFigures: Sendable {
         }
     }
 
-    /// All of them so far.
+    /// All changes so far.
     var changes: Changes { state.withLock { $0.changes } }
 
-    /// What a link to an address counts in: the same for each that follows it, so that a failover leaves nothing behind.
+    /// The counters of a link to an address; links that replace each other share them, so that a failover leaves none
+    /// behind.
     func statistics(of address: String, link: String) -> RedisStatistics {
         state.withLock { state in
             if let known = state.links[address]?[link] { return known }
@@ -63,12 +63,12 @@ final class MasterFigures: Sendable {
         }
     }
 
-    /// The masters of now, and what is proven of them.
+    /// Takes the current masters, and whether they are proven.
     func use(_ masters: [Master]) {
         state.withLock { $0.masters = masters }
     }
 
-    /// The masters of now.
+    /// The current masters.
     var masters: [Master] { state.withLock { $0.masters } }
 
     /// The figures of every link, by address in order.

@@ -5,11 +5,11 @@ import Reactors
 import Service
 import Synchronization
 
-/// Whether the process holds so much memory that nobody new is to be let in.
+/// Whether the process uses so much memory that new clients must be refused.
 ///
-/// What clients of today need is bounded elsewhere; a node close to its bound keeps them and refuses the next, rather
-/// than be killed with all of them (failures G9). The file it reads stays open, so that a look needs no descriptor.
-/// Thread: ``look()`` from one, the rest from any.
+/// The needs of connected clients are bounded elsewhere. A node close to its bound keeps them and refuses the next,
+/// rather than be killed with all of them (failures G9). The file it reads stays open, so that a look needs no
+/// descriptor. Thread: ``look()`` from one, the rest from any.
 final class MemoryWatch: Sendable {
     /// Resident bytes beyond which memory is short.
     let boundBytes: Int
@@ -21,17 +21,17 @@ final class MemoryWatch: Sendable {
 
     init(boundBytes: Int) {
         self.boundBytes = boundBytes
-        // Without /proc nothing is known, and nothing is short.
+        // Without /proc the use is unknown, and memory never counts as short.
         statm = (try? retrying { unsafe open("/proc/self/statm", O_RDONLY | O_CLOEXEC) }) ?? -1
     }
 
     /// Resident bytes at the last look.
     var residentBytes: Int { resident.load(ordering: .relaxed) }
 
-    /// Whether nobody new is to be let in.
+    /// Whether new clients must be refused.
     var isShort: Bool { short.load(ordering: .relaxed) }
 
-    /// Looks anew; true when ``isShort`` has changed.
+    /// Reads the use again; true when ``isShort`` has changed.
     func look() -> Bool {
         guard let bytes = read() else { return false }
         resident.store(bytes, ordering: .relaxed)
@@ -39,7 +39,7 @@ final class MemoryWatch: Sendable {
         return short.exchange(now, ordering: .relaxed) != now
     }
 
-    /// Beyond the bound it is, and stays so until 95 % of it.
+    /// Memory is short beyond the bound, and stays so until 95 % of it.
     static func isShort(_ bytes: Int, boundBytes: Int, wasShort: Bool) -> Bool {
         bytes > (wasShort ? boundBytes / 100 * 95 : boundBytes)
     }
@@ -60,7 +60,7 @@ final class MemoryWatch: Sendable {
 
     // MARK: The bound
 
-    /// The bound that a limit means: itself, or for 0 three quarters of the memory there is.
+    /// The bound that a limit means: itself, or for 0 three quarters of the available memory.
     static func bound(_ limit: Int) -> Int {
         guard limit == 0 else { return limit }
         let machine = max(sysconf(Int32(_SC_PHYS_PAGES)), 1) * pageBytes
@@ -82,7 +82,7 @@ final class MemoryWatch: Sendable {
         return smallest
     }
 
-    /// Where the bounds of a line of cgroup(7) stand, from the group up to the root.
+    /// The files with the bounds of a line of cgroup(7), from the group up to the root.
     static func boundFiles(_ line: String) -> [String] {
         let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3 else { return [] }

@@ -3,12 +3,12 @@ import Reactors
 import Rights
 import Transport
 
-/// Who may hold how many connections of this node: total, per address, unauthenticated, and new ones per second.
+/// Limits the connections of this node: total, per address, unauthenticated, and new ones per second.
 ///
 /// Peers on a unix socket have no address and count in the totals only.
 ///
-/// The one lock outside the mailbox besides the log's: taken once per accepted and once per ended connection, never
-/// for a message. Thread: any.
+/// The one lock outside the mailbox besides the log's: taken once per accepted and once per ended connection, never for
+/// a message. Thread: any.
 final class NodeAdmission: Admission {
     private struct State {
         var open = 0
@@ -39,8 +39,9 @@ final class NodeAdmission: Admission {
     private let isShared: @Sendable (IPAddress) -> Bool
     private let state: Guarded<State>
 
-    /// `isShared` tells the addresses that stand for many clients, trusted proxies: they have no limit of their own,
-    /// the clients behind them have.
+    /// `isShared` selects the addresses that stand for many clients, trusted proxies.
+    ///
+    /// They have no limit of their own; the clients behind them have.
     init(limits: Limits, isShared: @escaping @Sendable (IPAddress) -> Bool) {
         self.limits = limits
         self.isShared = isShared
@@ -51,7 +52,7 @@ final class NodeAdmission: Admission {
                     RateLimit(perSecond: perSecond, burst: perSecond * 4), capacity: limits.rateBucketsMax)))
     }
 
-    /// What an address is counted by; `nil` for one that is not.
+    /// The key by which an address is counted; `nil` for one that is not counted.
     private func key(_ address: IPAddress?) -> IPAddress? {
         guard let address, !isShared(address) else { return nil }
         return address.limitKey
@@ -112,7 +113,7 @@ final class NodeAdmission: Admission {
         }
     }
 
-    /// Admits nobody while memory is short.
+    /// Refuses all clients while memory is short.
     func memoryIsShort(_ isShort: Bool) {
         state.withLock { $0.isShortOfMemory = isShort }
     }

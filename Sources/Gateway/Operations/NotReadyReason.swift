@@ -1,18 +1,18 @@
 import RedisLink
 
-/// Why a node may not be sent clients: the closed table of docs/protocol.md.
+/// The reasons for which a node is not ready: the closed table of docs/protocol.md.
 enum NotReadyReason: Hashable, Sendable {
-    /// The node ends.
+    /// The node is shutting down.
     case draining
-    /// Nothing is known yet.
+    /// The state is not known yet.
     case starting
     /// The link is being dialled.
     case connecting
     /// The link is up, and Redis has not confirmed the subscription to probes.
     case subscribing
-    /// The link is up, and no probe has come back since.
+    /// The link is up, and no probe has returned since.
     case unproven
-    /// A probe did not come back in time.
+    /// A probe did not return in time.
     case probeLost
     /// The links lead to different Redis processes.
     case redisMismatch
@@ -24,10 +24,10 @@ enum NotReadyReason: Hashable, Sendable {
     case slotsUncovered
     /// A row of readiness of the whole node is red.
     case row(ReadinessRow)
-    /// What the link failed of.
+    /// The link failed for this reason.
     case redis(RedisFailure.Kind)
 
-    /// Every reason there is.
+    /// Every reason.
     static let all: [NotReadyReason] =
         [
             .draining, .starting, .connecting, .subscribing, .unproven, .probeLost, .redisMismatch, .brokerFailed,
@@ -35,7 +35,7 @@ enum NotReadyReason: Hashable, Sendable {
             .slotsUncovered,
         ] + RedisFailure.Kind.allCases.map { .redis($0) }
 
-    /// The word of the table.
+    /// The reason's name in the table.
     var label: String {
         switch self {
         case .draining: "draining"
@@ -54,7 +54,7 @@ enum NotReadyReason: Hashable, Sendable {
         }
     }
 
-    /// Whether something is wrong, rather than on its way.
+    /// Whether it is a fault, rather than a normal step.
     var isFailure: Bool {
         switch self {
         case .draining, .starting, .connecting, .subscribing, .unproven: false
@@ -64,7 +64,7 @@ enum NotReadyReason: Hashable, Sendable {
 }
 
 extension RedisFailure {
-    /// Why a link is given up.
+    /// The failure of a link that is closed for this reason.
     init(_ reason: NotReadyReason) {
         switch reason {
         case .redis(let kind): self.init(kind, detail: "another link of this node found it")

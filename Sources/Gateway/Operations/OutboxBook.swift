@@ -1,23 +1,23 @@
 import RedisLink
 
-/// How much waits in the outbox as this node heard last, and whether it waits for too long.
+/// The number of outbox entries that this node read last, and whether one waits for too long.
 ///
 /// Pure.
 struct OutboxBook {
-    /// The figures; `nil` while nobody knows them.
+    /// The figures; `nil` while they are unknown.
     private(set) var figures: OutboxFigures?
     private let lateMs: Int
     private var isLate = false
 
-    /// An entry is too old from `lateMs` on.
+    /// An entry is late from an age of `lateMs` on.
     init(lateMs: Int) {
         self.lateMs = lateMs
     }
 
-    /// Takes the figures that Redis gave; `nil`: nobody knows them.
+    /// Takes the figures that Redis returned; `nil`: they are unknown.
     mutating func learned(_ figures: OutboxFigures?) {
         self.figures = figures
-        // Without figures the last state still stands.
+        // Without figures the last state remains valid.
         if let figures { isLate = figures.oldestMs >= lateMs }
     }
 

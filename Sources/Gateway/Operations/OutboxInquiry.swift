@@ -2,10 +2,10 @@ import Core
 import Reactors
 import RedisLink
 
-/// Asks how much waits in the outbox, every two seconds.
+/// Reads the number of outbox entries, every two seconds.
 ///
-/// On plain names it asks for the streams themselves, so a node knows without any worker. On tagged names there are too
-/// many: there it reads what the worker leaves in Redis. Thread: that of the first shard.
+/// With plain key names it reads the streams themselves, so a node knows it without any worker. With tagged names there
+/// are too many streams, and it reads the figures that the worker stores in Redis. Thread: that of the first shard.
 final class OutboxInquiry {
     private let book: Guarded<OutboxBook>
     private let health: Health
@@ -27,7 +27,7 @@ final class OutboxInquiry {
         self.script = script
     }
 
-    /// Asks when it is time; called four times a second.
+    /// Reads when it is time; called four times a second.
     func sweep(nowMs: Int) {
         guard link.isReady, nextMs <= nowMs else { return }
         nextMs = nowMs + OutboxInquiry.everyMs

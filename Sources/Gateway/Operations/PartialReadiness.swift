@@ -1,11 +1,11 @@
-/// Whether a node that cannot deliver for every master of a cluster may be sent clients all the same (`--ready-partial`).
+/// Decides whether a node that cannot deliver for every master of a cluster is ready all the same (`--ready-partial`).
 ///
-/// It may while one master at least is proven and nothing else is wrong than with other masters. At the start it must be
-/// known of each of these what fails, so that no client comes in the moment before all are proven. Pure.
+/// It is while at least one master is proven and only other masters fail. At the start, the failure of each of these
+/// must be known, so that no client connects before all others are proven. Pure.
 struct PartialReadiness {
     private var wasReady = false
 
-    /// Judges what is proven now; `proven` masters are, and `conditions` tell what is not.
+    /// Decides for the current state: `proven` masters are proven, and `conditions` list the unproven parts.
     mutating func judge(proven: Int, _ conditions: [Condition]) -> Bool {
         let isOfMasters = conditions.allSatisfy { condition in
             if case .master = condition.part { return true }

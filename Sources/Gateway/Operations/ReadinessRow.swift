@@ -9,13 +9,13 @@ enum ReadinessRow: String, CaseIterable, Sendable {
     case threads
     /// The loop of every shard turns.
     case loop
-    /// Probes published through Redis come back by every link.
+    /// Probes published through Redis return by every link.
     case redis
     /// The process has file descriptors left.
     case descriptors
     /// The process has memory left.
     case memory
-    /// Revocations and removals of members can be read from Redis, and were read lately.
+    /// Revocations and removals of members can be read from Redis, and were read recently.
     case rights
     /// The clock of this machine agrees with those of most others, and with that of Redis.
     case clock
@@ -31,12 +31,12 @@ enum ReadinessRow: String, CaseIterable, Sendable {
     case outbox
     /// A worker lives.
     case workers
-    /// The certificate of the TLS listener does not end soon.
+    /// The certificate of the TLS listener does not expire soon.
     case certificate
 
-    /// The state that a row of this name gets when its promise is broken.
+    /// The state that a row gets when its promise is broken.
     ///
-    /// Red takes this node out of a balancer. A warning is for faults that every node has alike.
+    /// Red removes this node from a balancer. A warning is for faults that all nodes share.
     var severity: RowState.Severity {
         switch self {
         case .draining, .threads, .loop, .redis, .descriptors, .memory, .rights, .clock: .red
@@ -45,9 +45,9 @@ enum ReadinessRow: String, CaseIterable, Sendable {
         }
     }
 
-    /// The line of the log when the promise is broken and when it holds again.
+    /// The log lines when the promise is broken and when it holds again.
     ///
-    /// `nil` for rows whose parts are logged one by one, with more words.
+    /// `nil` for rows whose parts are logged one by one, with more details.
     var lines: (broken: String, mended: String)? {
         switch self {
         case .draining, .threads, .redis, .clock, .redisDefaultUser: nil
@@ -65,7 +65,7 @@ enum ReadinessRow: String, CaseIterable, Sendable {
         }
     }
 
-    /// The operator's mend, where the state of the row brings no better one.
+    /// The operator's mend, where the state of the row has no better one.
     var mend: String {
         switch self {
         case .draining: "wait for the end of the shutdown, or start the gateway again"

@@ -1,10 +1,10 @@
 import Configuration
 
-/// The state of every row of readiness, and the line of the log for each change.
+/// The state of every row of readiness, and the log line for each change.
 ///
 /// Pure. A row that no watch has set is fine.
 struct ReadinessTable {
-    /// A row of now.
+    /// The current state of a row.
     struct Entry: Equatable {
         let row: ReadinessRow
         var state: RowState
@@ -27,7 +27,7 @@ struct ReadinessTable {
     /// Every row, in the order of ``ReadinessRow``.
     private(set) var entries = ReadinessRow.allCases.map { Entry(row: $0, state: .fine()) }
 
-    /// Takes the state of a row at `wallMs`, milliseconds since 1970; a line when a change is to be logged.
+    /// Takes the state of a row at `wallMs`, milliseconds since 1970; returns a line when the change is to be logged.
     mutating func set(_ row: ReadinessRow, _ state: RowState, wallMs: Int) -> Message? {
         guard let index = entries.firstIndex(where: { $0.row == row }) else { return nil }
         let before = entries[index].state
@@ -49,12 +49,12 @@ struct ReadinessTable {
             figures: figures)
     }
 
-    /// The row of that name.
+    /// The entry of a row.
     subscript(row: ReadinessRow) -> Entry? { entries.first { $0.row == row } }
 
-    /// The rows that take this node out of a balancer.
+    /// The rows that remove this node from a balancer.
     var red: [ReadinessRow] { entries.filter { $0.state.severity == .red }.map(\.row) }
 
-    /// The faults that every node has alike.
+    /// The faults that all nodes share.
     var warned: [Entry] { entries.filter { $0.state.severity == .warned } }
 }

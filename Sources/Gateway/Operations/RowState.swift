@@ -1,15 +1,15 @@
 /// The state of one row of readiness, as a watch reports it.
 struct RowState: Equatable, Sendable {
-    /// How much a broken promise matters.
+    /// The severity of a broken promise.
     enum Severity: Int, Sendable {
         /// The promise holds.
         case fine
-        /// The promise is broken on every node alike; `/readyz` stays 200 and lists a warning.
+        /// The promise is broken on all nodes alike; `/readyz` stays 200 and lists a warning.
         case warned
-        /// This node cannot deliver or cannot judge rights; `/readyz` answers 503.
+        /// This node cannot deliver or cannot check rights; `/readyz` answers 503.
         case red
 
-        /// The word of `/v1/health`.
+        /// The name in `/v1/health`.
         var label: String {
             switch self {
             case .fine: "fine"
@@ -28,13 +28,13 @@ struct RowState: Equatable, Sendable {
     let severity: Severity
     /// One word for the cause; empty where a row has only one.
     ///
-    /// Another cause is logged anew.
+    /// A new cause is logged again.
     var cause = ""
-    /// The line of the log; `nil`: that of the row.
+    /// The log line; `nil`: that of the row.
     var line: String?
     /// The operator's mend; `nil`: that of the row.
     var mend: String?
-    /// The moment when it began, milliseconds since 1970; `nil`: when the table learned it.
+    /// When the state began, milliseconds since 1970; `nil`: when the table received it.
     var sinceMs: Int?
     /// The figures behind the state, which may change while the state stays.
     var figures: [Figure] = []
@@ -42,14 +42,14 @@ struct RowState: Equatable, Sendable {
     /// The promise holds.
     static func fine(figures: [(String, String)] = []) -> RowState { RowState(.fine, figures) }
 
-    /// The promise is broken on every node alike.
+    /// The promise is broken on all nodes alike.
     static func warned(_ cause: String = "", mend: String? = nil, line: String? = nil, figures: [(String, String)] = [])
         -> RowState
     {
         RowState(.warned, cause: cause, mend: mend, line: line, figures)
     }
 
-    /// This node cannot deliver or cannot judge rights.
+    /// This node cannot deliver or cannot check rights.
     static func red(_ cause: String = "", mend: String? = nil, line: String? = nil, figures: [(String, String)] = [])
         -> RowState
     {
@@ -67,6 +67,6 @@ struct RowState: Equatable, Sendable {
         self.figures = figures.map { Figure(name: $0.0, value: $0.1) }
     }
 
-    /// Whether a change from another state to this one is logged: figures alone are no news.
+    /// Whether a change from another state to this one is logged: a change of figures alone is not.
     func isNews(after before: RowState) -> Bool { severity != before.severity || cause != before.cause }
 }

@@ -9,24 +9,24 @@ struct ServerBook {
         var load: ServerFigures
         /// When evictions were last seen to grow, milliseconds since 1970.
         var evictedMs: Int?
-        /// Keys evicted since this node first looked.
+        /// Keys evicted since this node's first look.
         var evictions = 0
         /// Whether the append-only file was seen on in this run of the server.
         var hadAppendOnlyFile = false
-        /// Whether the run has lost the proof that it syncs every write, for good.
+        /// Whether the run has lost the proof that it syncs every write; this never changes back.
         var isWeak = false
         var isNearBound = false
     }
 
     private var entries: [String: Entry] = [:]
-    /// Keys that masters have evicted while this node looked, those of earlier runs and masters included.
+    /// Keys that masters have evicted under this node's watch, those of earlier runs and masters included.
     private(set) var evictions = 0
     private let evictionWarnMs: Int
     private let percentMax: Int
     /// Points below the bound at which the warning ends.
     private static let percentRest = 5
 
-    /// Evictions are warned of for `evictionWarnMs`, memory from `percentMax` on.
+    /// Evictions cause a warning for `evictionWarnMs`, memory from `percentMax` on.
     init(evictionWarnMs: Int, percentMax: Int) {
         self.evictionWarnMs = evictionWarnMs
         self.percentMax = percentMax
@@ -34,7 +34,7 @@ struct ServerBook {
 
     /// Takes the figures of a master at `wallMs`, milliseconds since 1970.
     ///
-    /// `isWeak`: Redis keeps a note that this run has lost the proof of syncing every write.
+    /// `isWeak`: Redis stores a note that this run has lost the proof of syncing every write.
     mutating func learned(_ load: ServerFigures, of server: String, isWeak: Bool, wallMs: Int) {
         var entry = entries[server] ?? Entry(load: load)
         if entry.load.runID != load.runID { entry = Entry(load: load, evictedMs: entry.evictedMs) }
@@ -52,7 +52,7 @@ struct ServerBook {
         entries[server] = entry
     }
 
-    /// Forgets servers that are masters no longer.
+    /// Forgets servers that are no longer masters.
     mutating func keep(only servers: Set<String>) {
         for server in entries.keys where !servers.contains(server) { entries[server] = nil }
     }

@@ -1,7 +1,7 @@
 import Reactors
 import RedisLink
 
-/// Asks every master for its memory, evictions and persistence, every `redisLookMs`.
+/// Reads memory, evictions and persistence of every master, every `redisLookMs`.
 ///
 /// Thread: that of the first shard.
 final class ServerWatch {
@@ -10,18 +10,18 @@ final class ServerWatch {
     private let intervalMs: Int
     private var nextMs = Int.min
 
-    /// `intervalMs` is the time from one question to the next.
+    /// `intervalMs` is the time between two reads.
     init(_ book: Guarded<ServerBook>, health: Health, intervalMs: Int) {
         self.book = book
         self.health = health
         self.intervalMs = intervalMs
     }
 
-    /// Asks the masters when it is time; called four times a second with all masters of now.
+    /// Reads from the masters when it is time; called four times a second with all current masters.
     func sweep(_ masters: @autoclosure () -> [LoadWatch.Master], nowMs: Int) {
         guard nextMs <= nowMs else { return }
         let masters = masters()
-        // While no master is known, the last answers still stand.
+        // While no master is known, the last answers remain valid.
         guard !masters.isEmpty else { return }
         nextMs = nowMs + intervalMs
         let names = Set(masters.map(\.name))

@@ -6,53 +6,53 @@ import Transport
 ///
 /// Thread: written by the shard's, readable by any.
 final class ShardStatistics: Sendable {
-    /// Sessions open now.
+    /// Open sessions.
     let sessions = Counter()
-    /// Live subscriptions now.
+    /// Live subscriptions.
     let subscriptions = Counter()
     /// Topics with members, or lingering.
     let topics = Counter()
-    /// Events that came from Redis for topics of this shard.
+    /// Events received from Redis for topics of this shard.
     let events = Counter()
     /// Events written for clients, once for each encoding that members wanted.
     let encodings = Counter()
-    /// Events and answers that were deflated, once for all who get them.
+    /// Events and answers that were deflated, once for all receivers.
     let deflated = Counter()
-    /// Bytes of them before.
+    /// Bytes of them before deflation.
     let deflateBytesIn = Counter()
-    /// Bytes of them after.
+    /// Bytes of them after deflation.
     let deflateBytesOut = Counter()
     /// Messages of clients that were inflated.
     let inflated = Counter()
-    /// Bytes of them as they came.
+    /// Bytes of them before inflation.
     let inflateBytesIn = Counter()
-    /// Bytes of them as they are.
+    /// Bytes of them after inflation.
     let inflateBytesOut = Counter()
     /// Events handed to members.
     let deliveries = Counter()
-    /// Events given to returning clients.
+    /// Events sent to reconnecting clients from the log.
     let recovered = Counter()
     /// Events fetched from the log to close a hole.
     let repaired = Counter()
-    /// Gaps told.
+    /// Gaps reported.
     let gaps = Counter()
     /// Messages of clients.
     let messagesIn = Counter()
     /// Sessions whose clients poll.
     let pollingSessions = Counter()
-    /// Polls that were handed over to the session's shard.
+    /// Polls passed to the session's shard.
     let pollsHandedOver = Counter()
-    /// Connections given to the shard of their session.
+    /// Connections passed to the shard of their session.
     let connectionsMoved = Counter()
-    /// Polls that went to another node, which has their session.
+    /// Polls relayed to another node, which owns their session.
     let hops = Counter()
-    /// Of them, those that wait for an answer now.
+    /// Of them, those that wait for an answer.
     let hopsWaiting = Counter()
-    /// Polls that came from other nodes.
+    /// Polls relayed by other nodes.
     let hopsTaken = Counter()
-    /// Polls that could not be asked or answered by way of another node.
+    /// Polls whose relay failed.
     let hopsFailed = Counter()
-    /// Messages of other nodes that none of them has sent, or not now.
+    /// Relayed messages that are forged, repeated or out of order.
     let hopsRefused = Counter()
     /// HTTP requests answered.
     let requests = Counter()
@@ -64,49 +64,49 @@ final class ShardStatistics: Sendable {
     let commands = Counter()
     /// Commands refused, by the gateway or by their script.
     let commandsRefused = Counter()
-    /// Calls that failed because of a script or its data: somebody must mend it.
+    /// Calls that failed because of a script or its data, which needs a correction.
     let commandFaults = Counter()
-    /// Questions of commands to services outside, those whose answers were kept among them.
+    /// Questions of commands to outside services, including those answered from the cache.
     let asks = Counter()
-    /// Questions that others were asking already.
+    /// Questions that shared the answer of a pending one.
     let asksShared = Counter()
-    /// Questions whose answers were kept.
+    /// Questions answered from the cache.
     let asksKept = Counter()
-    /// Questions that wait now.
+    /// Pending questions.
     let asksWaiting = Counter()
     /// Questions for whose service no courier lived.
     let asksWithoutCourier = Counter()
-    /// Questions that no courier has answered in time.
+    /// Questions that no courier answered in time.
     let asksSlow = Counter()
-    /// Questions that couriers could not have answered.
+    /// Questions for which couriers reported a failure.
     let asksFailed = Counter()
     /// Answers that were too large or no JSON object.
     let asksUnreadable = Counter()
-    /// Answers to questions that nobody has asked, or no more.
+    /// Answers to questions that are unknown or no longer pending.
     let asksStray = Counter()
-    /// Requests and messages refused for their rate.
+    /// Requests and messages refused by a rate limit.
     let rateLimited = Counter()
     /// Clients warned that they are close to their rate.
     let rateWarnings = Counter()
-    /// Times a client that sent too fast was left unread for a while.
+    /// Number of pauses in reading from a client that sent too fast.
     let rateDelays = Counter()
-    /// Reads that wait for their turn now.
+    /// Reads that wait for their turn.
     let readsWaiting = Counter()
-    /// Callers answered by a read that others had asked for.
+    /// Callers answered by a read that others had requested.
     let readsShared = Counter()
-    /// Sessions listed on topics now, once for each topic.
+    /// Sessions listed as present, once for each topic.
     let presenceTracked = Counter()
-    /// Calls that told Redis who came and who left.
+    /// Calls that wrote presence changes to Redis.
     let presenceWrites = Counter()
-    /// Times a topic's presence was read.
+    /// Number of reads of a topic's presence.
     let presenceReads = Counter()
-    /// Changes that were told to clients, once for all clients of a topic.
+    /// Presence changes sent to clients, once for all clients of a topic.
     let presenceChanges = Counter()
     /// Tokens and keys refused.
     let authenticationFailures = Counter()
-    /// Requests to connect from pages of origins that are not allowed.
+    /// Requests to connect from pages of forbidden origins.
     let originsRefused = Counter()
-    /// Requests to a path of WebSockets that asked for no upgrade.
+    /// Requests without an upgrade to a path of WebSockets.
     let upgradesMissing = Counter()
     /// Connections of this shard.
     let transport: TransportStatistics
@@ -125,24 +125,24 @@ final class ShardStatistics: Sendable {
 final class BrokerStatistics: Sendable {
     /// Messages on topics' channels.
     let channelMessages = Counter()
-    /// Of them: neither form of a channel message, dropped.
+    /// Of them, malformed ones, which were dropped.
     let channelMessagesRefused = Counter()
-    /// Messages for this node that are none of another's.
+    /// Messages on this node's channel that no other node has sent.
     let hopsRefused = Counter()
-    /// Times a shard's mailbox was full and its topics had to be repaired.
+    /// Number of times that a shard's mailbox was full and its topics had to be repaired.
     let mailboxOverflows = Counter()
-    /// Times the subscription was confirmed again after it was lost.
+    /// Number of times that the subscription was confirmed again after a loss.
     let resubscribes = Counter()
-    /// Times no delivery probe came back, or the subscription was not confirmed.
+    /// Number of times that no delivery probe returned, or the subscription was not confirmed.
     let probesLostBySubscriber = Counter()
-    /// Delivery probes of single shards that did not come back while others' did.
+    /// Delivery probes of single shards that did not return while others' did.
     let probesLostByShards = Counter()
-    /// Times links led to different Redis processes for longer than a probe may take.
+    /// Number of times that links led to different Redis processes for longer than a probe may take.
     let mismatches = Counter()
-    /// Times the Redis process behind the subscription had become a replica.
+    /// Number of times that the Redis process behind the subscription had become a replica.
     let demotions = Counter()
 
-    /// Counts what the links of these parts were given up for.
+    /// Counts the reason for which the links of these parts were closed.
     func count(_ reason: NotReadyReason, _ parts: [Condition.Part]) {
         switch reason {
         case .redisMismatch: mismatches.add(1)
@@ -157,9 +157,9 @@ final class BrokerStatistics: Sendable {
 ///
 /// Thread: written by the main one, readable by any.
 final class ReloadStatistics: Sendable {
-    /// Reloads after which everything new is used.
+    /// Reloads that succeeded.
     let done = Counter()
-    /// Reloads in which something was wrong, so that nothing was changed.
+    /// Reloads that failed in some part, so that nothing was changed.
     let refused = Counter()
 }
 
@@ -167,7 +167,7 @@ final class ReloadStatistics: Sendable {
 final class Registry<Figures: Sendable>: Sendable {
     private let list = Guarded<[Figures]>([])
 
-    /// Adds what exists.
+    /// Adds the figures that are not `nil`.
     func add(_ figures: Figures?...) {
         list.withLock { $0 += figures.compactMap { $0 } }
     }

@@ -2,9 +2,10 @@ import Core
 import Reactors
 import RedisLink
 
-/// Counts the workers that are alive, every two seconds.
+/// Counts the live workers, every two seconds.
 ///
-/// Time is Redis's own, as in `lease.lua`, so an entry of a dead worker does not count. Thread: that of the first shard.
+/// Time is Redis's own, as in `lease.lua`, so an entry of a dead worker does not count. Thread: that of the first
+/// shard.
 final class WorkerInquiry {
     private let alive: Guarded<Int?>
     private let health: Health
@@ -12,7 +13,7 @@ final class WorkerInquiry {
     private let keys: Keys
     private let graceMs: Int
     private var nextMs = Int.min
-    /// Since when no worker is alive, monotonic milliseconds.
+    /// Start of the time without a live worker, monotonic milliseconds; `nil` while one lives.
     private var missingMs: Int?
 
     private static let everyMs = 2_000
@@ -21,7 +22,7 @@ final class WorkerInquiry {
         return redis.call('ZCOUNT', KEYS[1], string.format('(%.0f', t[1] * 1000 + t[2] / 1000), '+inf')
         """
 
-    /// The row is warned once no worker was alive for `graceMs`; `alive` is `nil` while nobody knows the number.
+    /// The row gets a warning after `graceMs` without a live worker; `alive` is `nil` while the number is unknown.
     init(_ alive: Guarded<Int?>, health: Health, link: any RedisCalls, keys: Keys, graceMs: Int) {
         self.alive = alive
         self.health = health
@@ -30,7 +31,7 @@ final class WorkerInquiry {
         self.graceMs = graceMs
     }
 
-    /// Asks when it is time; called four times a second.
+    /// Reads when it is time; called four times a second.
     func sweep(nowMs: Int) {
         if let missingMs, nowMs - missingMs >= graceMs { health.set(.workers, .warned()) }
         guard link.isReady, nextMs <= nowMs else { return }
@@ -44,7 +45,7 @@ final class WorkerInquiry {
         }
     }
 
-    /// Without an answer the last state still stands.
+    /// Without an answer the last state remains valid.
     private func learned(_ workers: Int?, nowMs: Int) {
         alive.withLock { $0 = workers }
         guard let workers else { return }

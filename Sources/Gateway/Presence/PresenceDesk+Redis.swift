@@ -3,10 +3,9 @@ import Dialects
 import Reactors
 import Rights
 
-/// What a shard hears of presence: changes by the topics' channels, whole sets when something was missed, and which nodes
-/// live.
+/// A shard's input about presence: changes on the topics' channels, whole sets after a loss, and the nodes that live.
 extension PresenceDesk {
-    /// News came by a topic's channel.
+    /// A presence change arrived on a topic's channel.
     func received(_ topic: Topic, _ news: PresenceNews) {
         guard let place = places[topic] else { return }
         for member in news.here { nodes.heard(Array(member.id.node), nowMs: nowMs) }
@@ -14,7 +13,7 @@ extension PresenceDesk {
         wake(place)
     }
 
-    /// A topic's channel is confirmed, perhaps not for the first time: what came before it may have been missed.
+    /// A topic's channel is confirmed, perhaps not for the first time: earlier changes may have been missed.
     func confirmed(_ topic: Topic) {
         guard let place = places[topic] else { return }
         place.isListening = true
@@ -40,7 +39,7 @@ extension PresenceDesk {
     func read(_ place: PresencePlace, _ payer: Payer?) {
         place.room.beginReading()
         place.reading += 1
-        // However often it is lost, it is not read more often than changes are told.
+        // However often messages are lost, the set is not read more often than changes are sent.
         place.readAtMs = nowMs + limits.presenceDiffMs
         let reading = place.reading
         let failed = { [self] in
@@ -58,7 +57,7 @@ extension PresenceDesk {
                 guard place.reading == reading else { return }
                 let names = Set(found.members.map { Array($0.id.node) })
                 if names.allSatisfy({ nodes.isAlive($0, nowMs: nowMs) }) { return take(found, place, reading) }
-                // Some may be gone: that is told by an answer to a question which is asked now.
+                // Some members' nodes may be gone: only an answer to a question asked from now on shows it.
                 beat { [self] in take(found, place, reading) }
             }
         }
@@ -79,9 +78,9 @@ extension PresenceDesk {
         wake(place)
     }
 
-    // MARK: Which nodes live
+    // MARK: Live nodes
 
-    /// Says that this node lives and asks which others do; `answered` is called after a question that is asked from now on.
+    /// Reports that this node lives, and asks which others do; `answered` is called after a question asked from now on.
     func beat(_ answered: (() -> Void)? = nil) {
         if let answered { waiting.append(answered) }
         guard !isBeating else { return }
@@ -112,7 +111,7 @@ extension PresenceDesk {
         wake(place)
     }
 
-    /// Goes on with what waits; called four times a second.
+    /// Continues pending work; called four times a second.
     func sweep() {
         guard !places.isEmpty else { return }
         if nowMs >= beatAtMs, !isBeating, store.isReady { beat() }

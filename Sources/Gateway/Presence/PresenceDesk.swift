@@ -4,11 +4,12 @@ import Reactors
 import Rights
 import Transport
 
-/// Who is here, for the sessions of one shard (docs/decisions.md, D58).
+/// Presence for the sessions of one shard (docs/decisions.md, D58).
 ///
-/// A topic has a ``PresencePlace`` while a session watches it or is listed there. What own clients say goes to Redis, and what
-/// Redis says goes to own clients, each at most every `presenceDiffMs`, but for the first change, which goes at once. So a
-/// crowd that comes costs Redis and each client a few messages, not one for each who comes. Thread: the shard's.
+/// A topic has a ``PresencePlace`` while a session watches it or is listed there. Changes of own clients are sent to
+/// Redis, and changes from Redis to own clients, each at most every `presenceDiffMs`. The first change is sent at once.
+/// A crowd of new members therefore costs Redis and each client a few messages, not one for each member. Thread: the
+/// shard's.
 final class PresenceDesk {
     let store: PresenceStore
     let desk: ReadDesk
@@ -19,17 +20,17 @@ final class PresenceDesk {
     private let reactor: Reactor
     private var timer: ReactorTimer?
     private(set) var places: [Topic: PresencePlace] = [:]
-    /// Topics with something to do, now or soon.
+    /// Topics with work to do, now or soon.
     private var pending: Set<Topic> = []
     private var timerMs = Int.max
     var nodes: PresenceNodes
     var isBeating = false
     var beatAtMs = 0
-    /// Who waits for the answer to the next question which nodes live.
+    /// Callbacks that wait for the answer to the next question which nodes live.
     var waiting: [() -> Void] = []
     private var number = 0
     private var isEnding = false
-    /// Changes are no events of the topics' logs: they are not counted there.
+    /// Presence changes are no events of the topics' logs: they are not counted there.
     private let counts = OutboundCounts()
 
     private static let full = Refusal(.tooLarge, "as many are listed on this topic as may be")
@@ -37,7 +38,7 @@ final class PresenceDesk {
     private static let away = Refusal(.unavailable, "the store cannot be reached", retryAfterMs: retryMs)
     private static let renewMs = 60_000
     static let retryMs = 1_000
-    /// Entries that one message tells of.
+    /// Maximum entries of one message.
     private static let toldAtOnce = 256
 
     init(
@@ -59,7 +60,7 @@ final class PresenceDesk {
 
     // MARK: Sessions
 
-    /// A session that is live on a topic is told who is here, now or once it is known, and every change from then on.
+    /// Sends a live session the members present, now or once they are known, and every change from then on.
     func watch(_ session: Session, _ topic: Topic, payer: Payer) {
         let place = place(topic, payer)
         guard place.watchers[ObjectIdentifier(session)] == nil else { return }
@@ -67,7 +68,7 @@ final class PresenceDesk {
         if place.hasTold { session.tellPresence(topic, place.text(session.encoding)) }
     }
 
-    /// A session is listed, or says something new of itself.
+    /// Lists a session, or updates its entry.
     func track(
         _ session: Session, _ request: TrackRequest, user: [UInt8]?, payer: Payer,
         _ answer: @escaping PresencePlace.Answer
@@ -89,7 +90,7 @@ final class PresenceDesk {
         place.tracked[ObjectIdentifier(session)] = id
         if known == nil { statistics.presenceTracked.add(1) }
         if let before, before.key == key, before.user == user, before.meta == request.meta {
-            // It says nothing new: it is answered once what it said is there.
+            // The entry does not change: the request is answered once the entry is stored.
             if place.room.here[id] == before { return answer(.success(id)) }
             place.room.track(before)
         } else {
@@ -101,7 +102,7 @@ final class PresenceDesk {
         wake(place)
     }
 
-    /// A session is listed no more.
+    /// Removes a session's entry.
     func untrack(_ session: Session, _ topic: Topic, _ answer: @escaping PresencePlace.Answer) {
         guard let place = places[topic], let id = place.tracked.removeValue(forKey: ObjectIdentifier(session)) else {
             return answer(.failure(Refusal(.conflict, "you are not listed on this topic")))
@@ -112,7 +113,7 @@ final class PresenceDesk {
         wake(place)
     }
 
-    /// A session has left a topic: it watches no more, and is gone at once.
+    /// Removes a session that has left a topic from its watchers, and its entry at once.
     func left(_ session: Session, _ topic: Topic) {
         guard let place = places[topic] else { return }
         place.watchers[ObjectIdentifier(session)] = nil
@@ -133,12 +134,12 @@ final class PresenceDesk {
         return place
     }
 
-    /// The node ends: whoever leaves is gone at once, and nothing is put off.
+    /// The node is ending: entries are removed at once, and nothing is delayed.
     func beginEnding() {
         isEnding = true
     }
 
-    /// Whether everybody has left, and Redis knows.
+    /// Whether all sessions have left, and Redis has stored that.
     var isEmpty: Bool { places.isEmpty }
 
     private func newID() -> PresenceID {
@@ -152,9 +153,9 @@ final class PresenceDesk {
         pending.remove(place.topic)
     }
 
-    // MARK: What is done when
+    // MARK: Scheduling
 
-    /// Looks at a place soon.
+    /// Schedules work on a place.
     func wake(_ place: PresencePlace) {
         pending.insert(place.topic)
         set(nowMs)
@@ -181,7 +182,7 @@ final class PresenceDesk {
         if nextMs < Int.max { set(nextMs) }
     }
 
-    /// Does what is due for a place; returns when it wants to be looked at again.
+    /// Performs the work that is due on a place; returns when the next is, monotonic milliseconds.
     private func serve(_ place: PresencePlace) -> Int {
         if place.room.standing == .unknown, place.isListening, nowMs >= place.readAtMs, store.isReady {
             read(place, nil)
@@ -193,7 +194,8 @@ final class PresenceDesk {
         let isRenewal = nowMs >= place.renewAtMs && place.room.isKnown && !place.room.wantsToSend
         guard place.room.wantsToSend || isRenewal, store.isReady else { return Int.max }
         guard nodes.maySpeak(nowMs: nowMs) else {
-            // Its answer wakes whoever wants to send; one that fails is followed by the next beat, not by another at once.
+            // Its answer wakes the places that wait to write. After a failed beat, the next one follows in its time,
+            // not at once.
             if !isBeating, nowMs >= beatAtMs { beat() }
             return Int.max
         }
@@ -225,7 +227,7 @@ final class PresenceDesk {
                     let isRefused = written.refused.contains(id)
                     for one in waiting { one.answer(isRefused ? .failure(PresenceDesk.full) : .success(id)) }
                 }
-                // What did not fit into one call goes on.
+                // Entries beyond one call's limit are written by the next.
                 if writing.ids.count == PresenceStore.membersAtOnce { place.sendAtMs = nowMs }
             case .failure(let refusal):
                 place.room.couldNotWrite(writing)
@@ -236,9 +238,9 @@ final class PresenceDesk {
         }
     }
 
-    /// Tells who waits that it could not be written.
+    /// Answers the requests that wait with an error, since the entries could not be written.
     ///
-    /// Who has just come is not listed later on, since it was told so; what was written before goes on.
+    /// A new entry is then withdrawn, since its client received the error. An older entry remains.
     private func fail(
         _ answers: [(id: PresenceID, waiting: [PresencePlace.Asking])], _ refusal: Refusal, _ place: PresencePlace
     ) {
@@ -248,7 +250,7 @@ final class PresenceDesk {
         for (_, waiting) in answers { for one in waiting { one.answer(.failure(refusal)) } }
     }
 
-    /// Answers those who have waited for too long, since nothing can be written.
+    /// Answers requests that have waited for too long, since nothing can be written.
     func expire(_ place: PresencePlace) {
         let beforeMs = nowMs - limits.redisCallMs - limits.presenceDiffMs
         let late = place.asking.filter { $0.value.contains { $0.sinceMs < beforeMs } }
@@ -257,7 +259,7 @@ final class PresenceDesk {
         fail(late.map { ($0.key, $0.value) }, PresenceDesk.away, place)
     }
 
-    /// Entries are no session's any more.
+    /// Forgets the sessions of entries.
     private func forget(_ ids: [PresenceID], _ place: PresencePlace) {
         guard !ids.isEmpty else { return }
         let gone = Set(ids)
@@ -271,7 +273,7 @@ final class PresenceDesk {
         place.expected = (version, nowMs + 2 * PresenceDesk.retryMs)
     }
 
-    // MARK: Telling
+    // MARK: Sending
 
     private func tell(_ place: PresencePlace) -> Int {
         if place.round == nil, place.hasTold, place.room.hasUntold {

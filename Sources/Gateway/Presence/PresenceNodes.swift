@@ -1,12 +1,12 @@
-/// Which gateways live, by what they last said in Redis.
+/// The gateways that live, by their last heartbeat in Redis.
 ///
-/// One whose last word is `silenceMs` old is gone. That is judged only by who has itself been in touch with Redis for as long:
-/// after an outage nobody has spoken lately. Pure; monotonic milliseconds.
+/// A node whose last heartbeat is `silenceMs` old is gone. A node judges so only when it has been in touch with Redis
+/// for as long itself, since after an outage no heartbeat is recent. Pure; monotonic milliseconds.
 struct PresenceNodes {
     private let silenceMs: Int
-    /// When each node was last alive, as far as is known here.
+    /// When each node was last known to live.
     private var aliveMs: [[UInt8]: Int] = [:]
-    /// Since when questions have been answered without a long pause; `nil` before the first answer.
+    /// The start of a period of answers without a long pause; `nil` before the first answer.
     private var sinceMs: Int?
     private var answeredMs: Int?
 
@@ -14,7 +14,7 @@ struct PresenceNodes {
         self.silenceMs = silenceMs
     }
 
-    /// A question was answered, by which this node has also said that it lives.
+    /// Takes an answer, to a question that was also this node's own heartbeat.
     mutating func answered(_ ages: [(node: [UInt8], ageMs: Int)], nowMs: Int) {
         if let answeredMs, nowMs - answeredMs < silenceMs {
         } else {
@@ -23,22 +23,22 @@ struct PresenceNodes {
         answeredMs = nowMs
         var alive: [[UInt8]: Int] = [:]
         for (node, ageMs) in ages { alive[node] = max(nowMs - ageMs, aliveMs[node] ?? Int.min) }
-        // One that was heard lately, and had not spoken yet when the question was answered.
+        // A node heard from lately may have had no heartbeat yet when the answer was made.
         for (node, heardMs) in aliveMs where alive[node] == nil && nowMs - heardMs < silenceMs { alive[node] = heardMs }
         aliveMs = alive
     }
 
-    /// Redis cannot be asked.
+    /// Redis could not be asked.
     mutating func failed() {
         answeredMs = nil
     }
 
-    /// A node has just changed something.
+    /// A node has just made a change.
     mutating func heard(_ node: [UInt8], nowMs: Int) {
         aliveMs[node] = nowMs
     }
 
-    /// Whether this node has said lately enough that it lives, so that what it writes is not taken for a dead one's.
+    /// Whether this node's heartbeat is recent enough that others do not drop its entries.
     func maySpeak(nowMs: Int) -> Bool {
         answeredMs.map { nowMs - $0 < silenceMs / 2 } ?? false
     }
@@ -48,7 +48,9 @@ struct PresenceNodes {
         aliveMs[node].map { nowMs - $0 < silenceMs } ?? false
     }
 
-    /// Whether a node is gone; one of which nothing is known is, so ask again after its name has come up.
+    /// Whether a node is gone.
+    ///
+    /// A node without any record counts as gone, so ask again after its name has appeared.
     func isGone(_ node: [UInt8], nowMs: Int) -> Bool {
         guard let sinceMs, answeredMs != nil, nowMs - sinceMs >= silenceMs else { return false }
         return !isAlive(node, nowMs: nowMs)

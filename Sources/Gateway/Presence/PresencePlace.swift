@@ -2,14 +2,14 @@ import Core
 import Dialects
 import Transport
 
-/// One topic's presence on one shard: the room, and the sessions that watch it or are in it.
+/// One topic's presence on one shard: the room, and the sessions that watch it or are listed in it.
 ///
 /// Thread: the shard's.
 final class PresencePlace {
-    /// A session that is told who is here.
+    /// A session that receives the presence of the topic.
     struct Watcher {
         let session: Session
-        /// The first of the ``rounds`` that concerns it: what was told before is in what it was told first.
+        /// The first of the ``rounds`` that concerns it: the full list it received first contains everything earlier.
         let since: Int
     }
 
@@ -18,13 +18,13 @@ final class PresencePlace {
         let number: Int
         let deliveries: [Delivery]
         var watchers: [Watcher]
-        /// How many watchers one slice serves.
+        /// Number of watchers that one slice serves.
         let slice: Int
     }
 
     typealias Answer = (Result<PresenceID, Refusal>) -> Void
 
-    /// A session that waits to hear that its entry is written.
+    /// A request that waits until its entry is written.
     struct Asking {
         /// Monotonic milliseconds.
         let sinceMs: Int
@@ -35,26 +35,26 @@ final class PresencePlace {
     var room: PresenceRoom
     var watchers: [ObjectIdentifier: Watcher] = [:]
     var tracked: [ObjectIdentifier: PresenceID] = [:]
-    /// Who waits to hear that an entry is written.
+    /// Requests that wait until an entry is written.
     var asking: [PresenceID: [Asking]] = [:]
-    /// Tells the read under way from one that was given up.
+    /// Distinguishes the read under way from one that was given up.
     var reading = 0
     /// When the set may be read again after a failure, monotonic milliseconds.
     var readAtMs = 0
-    /// When changes may be sent to Redis, and told to clients.
+    /// When changes may be sent to Redis, and to clients, monotonic milliseconds.
     var sendAtMs = 0
     var tellAtMs = 0
-    /// When the set is to be kept alive.
+    /// When the set has to be kept alive, monotonic milliseconds.
     var renewAtMs: Int
-    /// Whether the first watchers have been told who is here.
+    /// Whether the first watchers have received the list of members.
     var hasTold = false
-    /// Whether the topic's channel is confirmed, so that no news is missed from now on.
+    /// Whether the topic's channel is confirmed, so that no change is missed from now on.
     var isListening = true
-    /// The version that Redis told by an answer, and when it must have come by the channel.
+    /// The version in Redis's last answer, and the time by which the channel must have delivered it.
     var expected: (version: Position?, byMs: Int)?
     var round: Round?
     var rounds = 0
-    /// Who is here in the words of an encoding, as was told last.
+    /// The list of members in each encoding, as last sent.
     private var written: [(number: Int, text: [UInt8]?)] = []
 
     init(_ topic: Topic, node: [UInt8], shard: Int, renewAtMs: Int) {
@@ -63,7 +63,7 @@ final class PresencePlace {
         room = PresenceRoom(node: node, shard: shard)
     }
 
-    /// Who is here as clients of an encoding are told; written once until it changes.
+    /// The list of members for clients of an encoding; written once until it changes.
     func text(_ encoding: Encoding) -> [UInt8]? {
         let plain = encoding.plain
         if let known = written.first(where: { $0.number == plain.number }) { return known.text }
@@ -72,11 +72,11 @@ final class PresencePlace {
         return text
     }
 
-    /// Clients are told something else from now on.
+    /// Discards the written lists, since the list has changed.
     func forgetText() {
         written = []
     }
 
-    /// Whether nobody needs it any more.
+    /// Whether no session needs it any more.
     var isIdle: Bool { watchers.isEmpty && tracked.isEmpty && room.isIdle }
 }

@@ -1,12 +1,13 @@
 import Core
 
-/// Who is here on one topic, as one shard knows it, and what of it has still to be said: to Redis, and to clients.
+/// The presence of one topic, as one shard knows it, with the changes still to be sent to Redis and to clients.
 ///
-/// Redis has the set, and each change of it comes back by the topic's channel with the set's next version; whoever misses one
-/// reads the set. What the shard's own clients say goes to Redis first and counts once it has come back. Clients are told the
-/// difference to what they were told before, so it never matters by which way something was learned. Pure.
+/// Redis has the set. The topic's channel delivers each change of it with the set's next version; a shard that misses
+/// one reads the set. Changes of the shard's own clients are written to Redis first, and count once the channel
+/// delivers them. Clients receive the difference to the last list they received, so the source of a change never
+/// matters. Pure.
 struct PresenceRoom {
-    /// What is to be written to Redis by one call.
+    /// Entries that one call writes to Redis.
     struct Writing: Equatable {
         var here: [PresenceMember] = []
         var left: [PresenceID] = []
@@ -15,36 +16,36 @@ struct PresenceRoom {
         var ids: [PresenceID] { here.map(\.id) + left }
     }
 
-    /// How far the room is behind Redis.
+    /// State of the room relative to Redis.
     enum Standing: Equatable {
-        /// Nothing is known, or something was missed: the set is to be read.
+        /// Nothing is known, or a change was missed: the set has to be read.
         case unknown
-        /// It is being read; news are kept until then.
+        /// The set is being read; changes are kept until then.
         case reading
-        /// Everything is known up to a version; `nil`: there is no set.
+        /// Everything up to a version is known; `nil`: there is no set.
         case at(Position?)
     }
 
     private let node: [UInt8]
     private let shard: Int
     private(set) var standing = Standing.unknown
-    /// Everybody who is here, as Redis has it, but for those whose node is gone.
+    /// All entries that Redis has, without those whose node is gone.
     private(set) var here: [PresenceID: PresenceMember] = [:]
-    /// How many of them each node has listed.
+    /// Number of entries that each node has listed.
     private var nodeCounts: [[UInt8]: Int] = [:]
-    /// How many of them are each user's, and how many of those that own clients have asked to be.
+    /// Number of entries of each user, and number of those that own clients have requested.
     private var userCounts: [[UInt8]: Int] = [:]
     private var ownUserCounts: [[UInt8]: Int] = [:]
-    /// What this shard's clients have asked to be.
+    /// The entries that this shard's clients have requested.
     private(set) var own: [PresenceID: PresenceMember] = [:]
-    /// Entries that Redis has to be told of: as they are in `own`, or else that they have left.
+    /// Entries to write to Redis: as in `own`, or else as removed.
     private var unsent: Set<PresenceID> = []
-    /// Entries that differ from what clients were told, with what they were told: `nil` for nothing.
+    /// Entries that differ from those sent to clients, with the sent ones; `nil` for none.
     private var untold: [PresenceID: PresenceMember?] = [:]
     private var held: [PresenceNews] = []
     private var isSending = false
 
-    /// News that are kept during a read; beyond, the set is read again.
+    /// Changes kept during a read; beyond, the set is read again.
     private static let heldMax = 256
 
     init(node: [UInt8], shard: Int) {
@@ -52,15 +53,15 @@ struct PresenceRoom {
         self.shard = shard
     }
 
-    // MARK: What own clients say
+    // MARK: Own clients
 
-    /// A client is here, or says something new of itself.
+    /// Adds or updates an own client's entry.
     mutating func track(_ member: PresenceMember) {
         setOwn(member.id, member)
         unsent.insert(member.id)
     }
 
-    /// A client is here no more.
+    /// Removes an own client's entry.
     mutating func untrack(_ id: PresenceID) {
         guard own[id] != nil else { return }
         setOwn(id, nil)
@@ -72,19 +73,19 @@ struct PresenceRoom {
         own[id] = member
     }
 
-    /// Entries of a user: those that are here, or those of own clients where more of them are on their way.
+    /// Number of entries of a user: those stored, or those of own clients when more of them are not stored yet.
     func count(of user: [UInt8]) -> Int { max(userCounts[user] ?? 0, ownUserCounts[user] ?? 0) }
 
-    /// Whether Redis is to be told something, and nothing is on its way.
+    /// Whether changes wait for Redis, and no call is under way.
     var wantsToSend: Bool { !isSending && !unsent.isEmpty }
 
-    /// Whether nothing here needs the room: no own client, and nothing that Redis has to be told.
+    /// Whether the room is unused: no own client, and no change for Redis.
     var isIdle: Bool { own.isEmpty && unsent.isEmpty && !isSending }
 
-    /// Takes what is to be written now; ``wrote(_:refused:)`` or ``couldNotWrite(_:)`` follows.
+    /// Takes the changes to write now; ``wrote(_:refused:)`` or ``couldNotWrite(_:)`` follows.
     mutating func takeWriting(max: Int) -> Writing {
         var writing = Writing()
-        // Who leaves goes first and makes room.
+        // Removals are written first and make room.
         let ids = unsent.sorted { (own[$0] == nil ? 0 : 1, $0) < (own[$1] == nil ? 0 : 1, $1) }.prefix(max)
         for id in ids {
             unsent.remove(id)
@@ -94,33 +95,34 @@ struct PresenceRoom {
         return writing
     }
 
-    /// Redis has it, but for those that found no room.
+    /// Redis has stored the changes, except for the refused entries, for which there was no room.
     mutating func wrote(_ writing: Writing, refused: [PresenceID]) {
         isSending = false
         for id in refused { setOwn(id, nil) }
     }
 
-    /// It may or may not be there: it is written again.
+    /// The changes may or may not be stored: they are written again.
     mutating func couldNotWrite(_ writing: Writing) {
         isSending = false
         unsent.formUnion(writing.ids)
     }
 
-    // MARK: What Redis says
+    // MARK: Changes from Redis
 
-    /// The set is going to be read.
+    /// A read of the set begins.
     mutating func beginReading() {
         standing = .reading
         held = []
     }
 
-    /// Something was missed, or may have been.
+    /// A change was missed, or may have been.
     mutating func lost() {
         standing = .unknown
         held = []
     }
 
-    /// The set was read: what differs is to be told, and what own clients are is set right there.
+    /// Takes the set that was read: differences are to be sent to clients, and wrong entries of own clients written
+    /// again.
     mutating func read(_ version: Position?, _ members: [PresenceMember]) {
         guard standing == .reading else { return }
         standing = .at(version)
@@ -134,7 +136,7 @@ struct PresenceRoom {
         for one in news { received(one) }
     }
 
-    /// The channel told a change.
+    /// Takes a change from the channel.
     mutating func received(_ news: PresenceNews) {
         switch standing {
         case .unknown: return
@@ -155,23 +157,23 @@ struct PresenceRoom {
     private mutating func apply(_ news: PresenceNews) {
         for id in news.left {
             set(id, nil)
-            // Another node took this one for gone.
+            // Another node has treated this one as gone.
             if own[id] != nil { unsent.insert(id) }
         }
         for member in news.here { set(member.id, member) }
     }
 
-    /// Whether a version is later than what is known here, although nothing is on its way that would say so.
+    /// Whether a version is later than the known one, although no pending change would explain it.
     func isBehind(_ version: Position?) -> Bool {
         guard case .at(let known) = standing else { return false }
         guard let known, let version else { return known != version }
         return known.epoch != version.epoch || known.offset < version.offset
     }
 
-    /// The nodes that have listed somebody.
+    /// The nodes that have listed entries.
     var nodes: Dictionary<[UInt8], Int>.Keys { nodeCounts.keys }
 
-    /// A node is gone, and with it everybody it has listed; Redis is told so too.
+    /// Removes all entries of nodes that are gone; Redis is notified, too.
     mutating func drop(_ gone: Set<[UInt8]>) {
         for id in here.keys where gone.contains(Array(id.node)) {
             set(id, nil)
@@ -190,14 +192,14 @@ struct PresenceRoom {
         PresenceRoom.count(before.map { _ in name }, member.map { _ in name }, &nodeCounts)
     }
 
-    /// An entry was counted under one name and is under another; `nil`: under none.
+    /// Moves an entry's count from one name to another; `nil`: none.
     private static func count(_ before: [UInt8]?, _ after: [UInt8]?, _ counts: inout [[UInt8]: Int]) {
         guard before != after else { return }
         if let before, let count = counts[before] { counts[before] = count > 1 ? count - 1 : nil }
         if let after { counts[after, default: 0] += 1 }
     }
 
-    // MARK: What clients are told
+    // MARK: Changes to clients
 
     /// Whether the set has been read at least once and is known.
     var isKnown: Bool {
@@ -205,15 +207,15 @@ struct PresenceRoom {
         return false
     }
 
-    /// Whether clients are to be told something.
+    /// Whether clients have to be sent changes.
     var hasUntold: Bool { !untold.isEmpty }
 
-    /// Nobody has been told anything yet: everything is told as a whole.
+    /// Discards pending changes, since no client has received anything yet: the first message has the whole list.
     mutating func beginTelling() {
         untold = [:]
     }
 
-    /// Takes what is to be told next, of at most so many entries.
+    /// Takes the changes to send next, at most `max` entries.
     mutating func takeChange(max: Int) -> PresenceChange {
         var change = PresenceChange()
         for id in untold.keys.sorted().prefix(max) {
@@ -224,7 +226,7 @@ struct PresenceRoom {
         return change
     }
 
-    /// Everybody who is here, as clients were told; in the order of names.
+    /// All entries that clients have received; in the order of names.
     var told: [PresenceMember] {
         var told = here
         for (id, old) in untold { told[id] = old }

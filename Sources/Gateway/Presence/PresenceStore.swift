@@ -2,27 +2,27 @@ import Core
 import RedisLink
 import Rights
 
-/// A shard's side of what Redis keeps of presence; replies are as untrusted as any other input.
+/// A shard's access to the presence in Redis; replies are as untrusted as any other input.
 ///
 /// Thread: the shard's.
 final class PresenceStore {
-    /// Whose entries are written.
+    /// The shard that writes the entries.
     struct Origin {
         let node: [UInt8]
         let shard: Int
     }
 
-    /// The set of a topic.
+    /// The stored presence of a topic.
     struct Room {
         /// `nil` when there is none.
         var version: Position?
         var members: [PresenceMember]
     }
 
-    /// What became of a change.
+    /// Result of a write.
     struct Written {
         var version: Position?
-        /// Who was not taken in, since the topic is full.
+        /// Entries that were not stored, since the topic is full.
         var refused: [PresenceID]
     }
 
@@ -37,12 +37,12 @@ final class PresenceStore {
     private let lists: SharedReader<[PresenceMember]>
 
     private static let nonsense = Refusal(.internalError, "the store answered something that cannot be")
-    /// What one call of here_change.lua takes.
+    /// Maximum entries of one call of here_change.lua.
     static let membersAtOnce = 128
-    /// How long a gateway that says nothing stays in the list, so that its silence can be told.
+    /// Milliseconds for which a silent gateway stays in the list, so that its silence can be noticed.
     private static let keepMs = 120_000
 
-    /// Reads for callers go by the desk.
+    /// A store for the entries of a shard; reads for callers go through the read queue.
     init(
         _ link: any RedisCalls, _ scripts: StoreScripts, _ keys: Keys, _ limits: Limits, _ desk: ReadDesk,
         _ origin: Origin
@@ -58,10 +58,10 @@ final class PresenceStore {
     /// Whether calls can be made.
     var isReady: Bool { link.isReady }
 
-    /// What it costs Redis to read so many entries, microseconds.
+    /// Processing time in Redis of reading so many entries, microseconds.
     func readUs(_ count: Int) -> Int { 25 + scripts.hereReadUs * count / max(1, limits.presenceMembersMax) }
 
-    /// Writes who is here and who has left; an empty writing keeps the set alive.
+    /// Writes added and removed entries; an empty writing keeps the set alive.
     func write(
         _ topic: Topic, _ writing: PresenceRoom.Writing, _ completion: @escaping (Result<Written, Refusal>) -> Void
     ) {
@@ -84,9 +84,9 @@ final class PresenceStore {
         }
     }
 
-    /// Reads who is here; entries that nobody of ours wrote are skipped.
+    /// Reads the entries; malformed ones are skipped.
     func read(_ topic: Topic, _ completion: @escaping (Result<Room, Refusal>) -> Void) {
-        // A gateway with a larger limit may have taken more in.
+        // A gateway with a larger limit may have listed more.
         let call = ScriptCall(
             script: scripts.hereRead, keys: [keys.here(topic)], arguments: [Store.decimal(PresenceStore.membersMax)])
         link.run(call, lane: nil) { [json = limits.answers] result in
@@ -109,10 +109,10 @@ final class PresenceStore {
         }
     }
 
-    /// The most entries that a limit may allow.
+    /// The maximum of the limit on entries.
     private static let membersMax = 10_000
 
-    /// Tells who is here, in the order of names, without those whose gateway is gone; the caller pays.
+    /// Lists the entries in the order of names, without those whose gateway is gone; the caller's budget is charged.
     func list(
         _ topic: Topic, payer: Payer, _ completion: @escaping (Result<[PresenceMember], Refusal>) -> Void
     ) {
@@ -123,7 +123,7 @@ final class PresenceStore {
             run: { [self] done in readList(topic, done) }, completion)
     }
 
-    /// The nodes are asked second: whoever has listed somebody has said before that it lives.
+    /// The nodes are read second: a node sends a heartbeat before it lists an entry.
     private func readList(_ topic: Topic, _ completion: @escaping (Result<[PresenceMember], Refusal>) -> Void) {
         read(topic) { [self] result in
             guard case .success(let room) = result, !room.members.isEmpty else {
@@ -139,12 +139,12 @@ final class PresenceStore {
         }
     }
 
-    /// Reads how long ago each gateway last said that it lives, and says so for this one.
+    /// Reads the time since each gateway's last heartbeat, and sends one for this gateway.
     func nodes(_ completion: @escaping (Result<Ages, RedisFailure>) -> Void) {
         ages(of: node, completion)
     }
 
-    /// Without a name only the ages are read.
+    /// Reads the times; without a name no heartbeat is sent.
     private func ages(of name: [UInt8], _ completion: @escaping (Result<Ages, RedisFailure>) -> Void) {
         let call = ScriptCall(
             script: scripts.hereNodes, keys: [keys.hereNodes],

@@ -2,9 +2,9 @@ import Core
 import Reactors
 import Rights
 
-/// Who may still do what: tokens are judged against what was revoked, and shards are told of changes.
+/// Rights: tokens are checked against revocations, and shards are notified of changes.
 extension Node {
-    /// Tells whose token it is, or why it is refused.
+    /// The identity of a token, or the reason for its refusal.
     func verify(_ token: [UInt8], now: Int) -> Result<Identity, TokenFailure> {
         rights.authenticator.verifier.verify(token, now: now).flatMap { identity in
             failure(of: identity).map { .failure($0) } ?? .success(identity)
@@ -17,7 +17,7 @@ extension Node {
         return .failure(failure.refusal)
     }
 
-    /// Refuses nobody in particular where everybody must say who it is.
+    /// Rejects the anonymous caller when the gateway requires a token.
     func unlessAnonymous(_ caller: Caller) -> Result<Caller, Refusal> {
         guard caller.isAnonymous && !allowsAnonymous else { return .success(caller) }
         return .failure(Refusal(.unauthorized, "a token is needed"))
@@ -27,13 +27,13 @@ extension Node {
         revocations.withLock { $0.failure(for: identity) }
     }
 
-    /// Whether everything that was revoked before this node began is known here.
+    /// Whether every revocation made before this node began is known here.
     var knowsEveryRevocation: Bool { revocations.withLock { $0.isComplete } }
 
-    /// Everything that was revoked has been read.
+    /// Notes that every revocation has been read.
     func readEveryRevocation() { revocations.withLock { $0.isComplete = true } }
 
-    /// Refuses what was revoked, from now on, at every door.
+    /// Refuses revoked tokens, from now on, on every listener.
     func remember(_ more: [Revocation]) {
         guard !more.isEmpty else { return }
         revocations.withLock { list in
@@ -44,7 +44,7 @@ extension Node {
     /// Forgets revocations of tokens that have expired by themselves.
     func forgetRevocations(now: Int) { revocations.withLock { $0.forget(now: now) } }
 
-    /// Lets every shard look at its sessions; false when one of them could not be told.
+    /// Makes every shard check its sessions; false when one of them could not be notified.
     func tellShards(_ change: RightsChange) -> Bool {
         change.isEmpty || shards.allSatisfy { $0.send(.rights(change)) }
     }

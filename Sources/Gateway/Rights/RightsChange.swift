@@ -1,55 +1,55 @@
 import Core
 import Rights
 
-/// What became of rights that sessions rest on; every shard looks at its sessions.
+/// A change of rights on which sessions rest; every shard checks its sessions.
 struct RightsChange: Sendable {
-    /// A user who was taken out of a topic's members.
+    /// A user who was removed from a topic's members.
     struct Removal: Sendable, Equatable {
         let topic: Topic
         let user: [UInt8]
     }
 
-    /// Tokens that were withdrawn.
+    /// Tokens that were revoked.
     var revocations: [Revocation] = []
-    /// Members who were taken out.
+    /// Members who were removed.
     var removals: [Removal] = []
-    /// Whether the keys of tokens and services were read anew.
+    /// Whether the keys of tokens and services were read again.
     var keysReplaced = false
-    /// Whether every membership is to be looked at now: changes may have been missed.
+    /// Whether every membership has to be checked now, since changes may have been missed.
     var checksMemberships = false
 
-    /// Whether there is nothing to look at.
+    /// Whether there is nothing to check.
     var isEmpty: Bool { revocations.isEmpty && removals.isEmpty && !keysReplaced && !checksMemberships }
 }
 
-/// A page of changes as Redis keeps them.
+/// A page of changes from Redis.
 struct RightsPage: Sendable {
-    /// The place of the newest revocation.
+    /// The place of the newest revocation in Redis.
     var top = 0
     var revocations: [Revocation] = []
     var removals: [RightsChange.Removal] = []
-    /// The places of the last ones of this page; as asked for when it is empty.
+    /// The places of the last changes of this page; unchanged when it is empty.
     var position = RightsPoll.Position()
     /// Whether more may follow at once.
     var isFull = false
 }
 
-/// When a node asks Redis for changes of rights, and from where on.
+/// Schedule and position of a node's reads of changes of rights.
 ///
-/// Changes are read rather than heard: a reader that was away reads on where it stopped, whoever failed meanwhile. A
-/// value: it takes what happened and the time.
+/// Changes are read, not received: after any failure the reader continues where it stopped. A value: it takes inputs
+/// and the time.
 struct RightsPoll {
-    /// The places up to which changes were read.
+    /// The places up to which changes have been read.
     struct Position: Sendable, Equatable {
         var revoked = 0
         var removed = 0
     }
 
-    /// What to do after a page.
+    /// The conclusions from a page.
     struct Outcome: Equatable {
-        /// Whether everything that was there has been read.
+        /// Whether all changes have been read.
         var isComplete: Bool
-        /// Whether removals may have been missed: nobody asked for long, or the clock or the data of Redis went back.
+        /// Whether removals may have been missed: no read for long, or the clock or the data of Redis went back.
         var checksMemberships: Bool
     }
 
@@ -57,19 +57,19 @@ struct RightsPoll {
     private let intervalMs: Int
     private var isAsking = false
     private var nextMs = 0
-    /// When the last question was answered; `nil` after a failure.
+    /// When the last read was answered, monotonic milliseconds; `nil` after a failure.
     private var answeredMs: Int?
-    /// When a question was last answered.
+    /// When a read was last answered, monotonic milliseconds.
     private var heardMs: Int?
 
-    /// Removals are remembered for a minute; who has not asked for half of that looks at everything.
+    /// Redis keeps removals for a minute; after half of that without a read, every membership is checked.
     private static let trustMs = 30_000
 
     init(intervalMs: Int) {
         self.intervalMs = intervalMs
     }
 
-    /// Whether to ask now; counts as asked.
+    /// Whether to read now; true counts as a read.
     mutating func asks(nowMs: Int) -> Bool {
         guard !isAsking, nowMs >= nextMs else { return false }
         isAsking = true
@@ -77,7 +77,7 @@ struct RightsPoll {
         return true
     }
 
-    /// Asks at the next occasion: the link is new.
+    /// Makes the next read due at once, since the link is new.
     mutating func linkIsNew() {
         isAsking = false
         nextMs = 0
@@ -92,7 +92,7 @@ struct RightsPoll {
         let isBack = page.top < page.position.revoked || page.position.removed < position.removed
         position = page.position
         if page.top < position.revoked {
-            // Redis has gone back to older data; what is there may differ from what was read.
+            // Redis has gone back to older data, which may differ from the data already read.
             position.revoked = 0
             nextMs = 0
         }
@@ -103,7 +103,7 @@ struct RightsPoll {
     /// Milliseconds since the last answer, or since `startMs` while there was none.
     func ageMs(nowMs: Int, startMs: Int) -> Int { nowMs - max(heardMs ?? startMs, startMs) }
 
-    /// There was no answer, or not everybody could be told of it: the same is asked again.
+    /// The read failed, or a shard could not be notified: the same changes are read again.
     mutating func failed() {
         isAsking = false
         answeredMs = nil

@@ -1,26 +1,27 @@
 import Core
 import Rights
 
-/// Takes from a shard's sessions what their tokens and memberships do not give them any more.
+/// Enforces lost rights: takes from a shard's sessions what tokens and memberships no longer grant.
 ///
-/// Changes that are told are looked at once. Memberships are looked at besides, each within `membershipCheckMs`, since
-/// the set may be changed by anybody who writes to Redis. Thread: the shard's.
+/// Reported changes are checked at once. Every membership is also checked within each `membershipCheckMs`, since any
+/// writer to Redis may change the set. Thread: the shard's.
 final class RightsKeeper {
     private unowned let shard: Shard
     private let store: RightsStore
-    /// Sessions whose memberships are still to be looked at in this round.
+    /// Sessions whose memberships have still to be checked in this round.
     private var round: [Session] = []
     private var nextRoundMs: Int
-    /// Sessions of the round that one sweep looks at.
+    /// Number of sessions that one sweep checks.
     private var sessionsPerSweep = 1
-    /// Whether the round asks the scripts that decide who may join: only when changes may have been missed, since each
-    /// question is a call of its own.
+    /// Whether the round asks the scripts that decide who may join.
+    ///
+    /// Only when changes may have been missed, since each question is a call of its own.
     private var asksScripts = false
 
-    /// Whether a question had no answer, so that every membership is to be looked at soon.
+    /// Whether a question had no answer, so that every membership has to be checked soon.
     private var hasMissed = false
 
-    /// Sweeps that a round takes when changes may have been missed: a second and a half.
+    /// Sweeps of a round when changes may have been missed: a second and a half.
     private static let urgentSweeps = 6
     private static let sweepMs = 250
 
@@ -30,7 +31,7 @@ final class RightsKeeper {
         nextRoundMs = shard.nowMs + shard.limits.membershipCheckMs
     }
 
-    /// Looks at the sessions that a change may concern.
+    /// Checks the sessions that a change may concern.
     func take(_ change: RightsChange) {
         if !change.revocations.isEmpty || change.keysReplaced { endWithdrawn(change) }
         if change.checksMemberships {
@@ -43,9 +44,9 @@ final class RightsKeeper {
         }
     }
 
-    /// Goes on with the round, or begins the next one when it is time.
+    /// Continues the round, or begins the next one when it is due.
     ///
-    /// Waits while the link is away: this shard's may come back later than the one by which the change was read.
+    /// Waits while the link is down: this shard's link may return later than the one by which the change was read.
     func sweep() {
         guard store.isReady else { return }
         if hasMissed {
@@ -64,7 +65,7 @@ final class RightsKeeper {
         check(part, asksScripts: asksScripts) { _, _ in true }
     }
 
-    /// Begins a round that is to be over after so many sweeps.
+    /// Begins a round that ends after so many sweeps.
     private func begin(over sweeps: Int) {
         round = shard.sessions
         sessionsPerSweep = round.count / max(sweeps, 1) + 1
@@ -84,8 +85,7 @@ final class RightsKeeper {
         }
     }
 
-    /// Asks whether the sessions' users are still members of the topics that they hold by membership, and the scripts of
-    /// topics whether they may still be there.
+    /// Checks the sessions' memberships, and asks the scripts of topics whether the users may still be subscribed.
     private func check(_ sessions: [Session], asksScripts: Bool, _ isWanted: ([UInt8], Topic) -> Bool) {
         var holders: [Topic: [Session]] = [:]
         for session in sessions {
@@ -103,7 +103,7 @@ final class RightsKeeper {
         guard let asker = session.asker else { return }
         shard.store.recheck(topic, asker) { [weak self] result in
             guard case .failure(let refusal) = result else { return }
-            // What Redis could not answer, and what a script gets wrong, is no word against anybody.
+            // A missing answer of Redis, or a fault of a script, takes no right away.
             if refusal.code == .unavailable || refusal.code == .internalError || refusal.code == .rateLimited {
                 self?.hasMissed = refusal.code == .unavailable || self?.hasMissed == true
             } else {

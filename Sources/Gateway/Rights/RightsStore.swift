@@ -3,15 +3,15 @@ import Core
 import RedisLink
 import Rights
 
-/// A shard's side of what Redis keeps of rights: members, revocations, and who was taken out.
+/// A shard's access to the rights in Redis: members, revocations and removals.
 ///
 /// Replies are as untrusted as any other input. Thread: the shard's.
 final class RightsStore {
-    /// What became of a change of members.
+    /// Result of a change of members.
     enum MemberChange {
         case changed
         case unchanged
-        /// The topic has as many members as it may.
+        /// The topic has the maximum of members.
         case full
     }
 
@@ -30,10 +30,10 @@ final class RightsStore {
         self.limits = limits
     }
 
-    /// Whether questions can be asked.
+    /// Whether calls can be made.
     var isReady: Bool { link.isReady }
 
-    /// Takes a user into a topic's members or out of them.
+    /// Adds a user to a topic's members or removes them.
     func setMember(
         _ topic: Topic, user: [UInt8], isMember: Bool, _ completion: @escaping (Result<MemberChange, Refusal>) -> Void
     ) {
@@ -51,7 +51,7 @@ final class RightsStore {
         }
     }
 
-    /// Withdraws tokens; for a user, tells the time that counts, which is never earlier than an earlier one.
+    /// Revokes tokens; for a user, returns the effective time, which never decreases.
     func revoke(_ subject: Revocation.Subject, _ completion: @escaping (Result<Revocation.Subject, Refusal>) -> Void) {
         let (name, until) = RightsStore.written(subject)
         let call = ScriptCall(
@@ -90,7 +90,7 @@ final class RightsStore {
         }
     }
 
-    /// Asks which of the users are members of a topic, in one question.
+    /// Asks which of the users are members of a topic, in one call.
     func areMembers(_ topic: Topic, _ users: [[UInt8]], _ completion: @escaping (Result<[Bool], RedisFailure>) -> Void)
     {
         var call = RedisCall("SMISMEMBER", keys.members(topic))
@@ -115,7 +115,7 @@ final class RightsStore {
         }
     }
 
-    /// Reads a page; entries that nobody of ours wrote are skipped.
+    /// Parses a page; entries not written by a gateway are skipped.
     private static func page(_ value: RESPValue, after: RightsPoll.Position, keepSeconds: Int) -> RightsPage {
         var page = RightsPage()
         page.position = after
@@ -133,7 +133,7 @@ final class RightsStore {
                 page.revocations.append(Revocation(.token(Array(name.dropFirst(2))), forgetAt: forgetAt))
             }
         }
-        // They begin anew where the clock or the data of Redis went back.
+        // The numbers restart where the clock or the data of Redis went back.
         if removed.count > 1, let first = number(removed[1]), first <= after.removed { page.position.removed = 0 }
         for index in stride(from: 0, to: removed.count - 1, by: 2) {
             guard let entry = removed[index].bytes, let place = number(removed[index + 1]) else { continue }

@@ -3,10 +3,10 @@ import Reactors
 import RedisLink
 import Rights
 
-/// Reads changes of rights for the whole node, and tells every shard of them.
+/// Reads changes of rights for the whole node, and notifies every shard.
 ///
-/// It runs on one shard and asks twice a second, so that a change counts everywhere within a second, and on a node that
-/// was away as soon as it is back. Thread: that shard's.
+/// It runs on one shard and reads twice a second. A change therefore takes effect everywhere within a second, and on a
+/// node that was cut off as soon as it is connected again. Thread: that shard's.
 final class RightsWatch {
     private let node: Node
     private let store: RightsStore
@@ -14,11 +14,11 @@ final class RightsWatch {
     private var poll: RightsPoll
     private var forgetMs = 0
     private let startMs: Int
-    /// Sweeps in a row that found the last answer too old.
+    /// Number of consecutive sweeps that found the last answer too old.
     private var lateSweeps = 0
 
     private static let forgetEveryMs = 60_000
-    /// A process that was stopped gets so many sweeps to ask again.
+    /// A process that was stopped has so many sweeps to read again.
     private static let lateSweepsMax = 3
 
     init(node: Node, store: RightsStore, nowMs: @escaping () -> Int) {
@@ -35,7 +35,7 @@ final class RightsWatch {
         sweep()
     }
 
-    /// Asks when it is time.
+    /// Reads when it is time.
     func sweep() {
         if nowMs() >= forgetMs {
             forgetMs = nowMs() + RightsWatch.forgetEveryMs
@@ -54,7 +54,7 @@ final class RightsWatch {
         case .failure(let failure): return failed(failure)
         case .success(let read): page = read
         }
-        // Known to every door before the sessions are looked at, so that none slips through between.
+        // Known to every listener before the sessions are checked, so that none slips through between.
         node.remember(page.revocations)
         var next = poll
         let outcome = next.took(page, nowMs: nowMs())
@@ -67,7 +67,7 @@ final class RightsWatch {
         sweep()
     }
 
-    /// A refusal of Redis is told at once; an answer that is late only when it is late for long.
+    /// Reports a refusal of Redis at once, but a late answer only after several late sweeps.
     private func failed(_ failure: RedisFailure) {
         poll.failed()
         switch failure.kind {
@@ -78,7 +78,7 @@ final class RightsWatch {
         }
     }
 
-    /// With `--ready-partial` the master of the rights may be away like any other.
+    /// With `--ready-partial`, the master of the rights may be unavailable like any other.
     private func stale(_ ageMs: Int) {
         let figures = [("ageMs", "\(ageMs)")]
         node.health.set(

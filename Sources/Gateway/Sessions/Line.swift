@@ -1,11 +1,11 @@
 import Core
 import Dialects
 
-/// What one client is sent of an event that many share.
+/// The bytes of one client that accompany or replace an event that many clients share.
 enum OwnWords {
-    /// A word before it, in the same bytes.
+    /// A unit before the event, in the same bytes.
     case before(WireUnit)
-    /// The client's own in its place.
+    /// Units for this client in place of the event.
     case instead([WireUnit])
 
     /// The bytes for the client.
@@ -17,25 +17,27 @@ enum OwnWords {
     }
 }
 
-/// How the words of a conversation travel to and from its client: a WebSocket, an event stream, polling.
+/// A transport, which carries units to and from one client: a WebSocket, an event stream or polling.
 ///
 /// It knows bytes, time and the queue to its client, and nothing of the dialect. Thread: the shard's.
 protocol Line: AnyObject {
-    /// The client's address; `nil` where it is not known. It pays for a client that shows nothing else.
+    /// The client's address; `nil` where it is not known. Its budget is charged for a client without other credentials.
     var address: IPAddress? { get }
     /// How it puts units on the wire.
     var framing: Framing { get }
-    /// Who is spoken to; `nil` for an echo, and after the end.
+    /// The peer that the transport serves; `nil` for an echo, and after the end.
     var peer: Peer? { get }
     /// Sends one unit.
     func send(_ unit: WireUnit)
     /// Sends an event that many share; false when the client reads too slowly to take it.
     ///
-    /// One that is owed is taken beyond the queue's bound. What is this client's own goes with the event, or not at all.
+    /// A backlog event (`isOwed`) is queued beyond the queue's bound. `own` is sent with the event, or neither is sent.
     func send(_ delivery: Delivery, _ encoding: Encoding, own: OwnWords?, isOwed: Bool) -> Bool
     /// Sends events that many share as one unit; false, and nothing sent, when there is no room for all of them.
     func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool
-    /// Says why and ends; a slow consumer is spared what it could not read. What comes later is not sent.
+    /// Sends the close reason and ends the connection; anything sent later is dropped.
+    ///
+    /// A slow consumer's unread events are discarded.
     func close(_ reason: CloseReason)
     /// The client has proven to be more than an open socket.
     func established()

@@ -2,15 +2,15 @@ import Commands
 import Dialects
 import Rights
 
-/// What the commands of one session share: an order, and a scope for the names that its client gives operations.
+/// State that the commands of one session share: a lane, and a scope for the operation names of the client.
 struct OperationScope {
-    /// Commands of one lane run in the order they came; taken with the first.
+    /// Commands of one lane run in the order in which they were received; `nil` until the first command.
     var lane: UInt64?
     private var drawn: [UInt8] = []
 
     init() {}
 
-    /// Tells this connection's names from another's: random, drawn with the first command.
+    /// Separates this connection's operation names from another's: 12 random bytes, drawn with the first command.
     var scope: [UInt8] {
         mutating get {
             if drawn.isEmpty { drawn = SecureRandom.bytes(12) }

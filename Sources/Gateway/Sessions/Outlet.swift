@@ -1,26 +1,26 @@
 import Core
 import Dialects
 
-/// What a session tells its client by, and hands events to.
+/// The output of a session: messages and events for its client.
 ///
 /// Thread: the shard's.
 protocol Outlet: AnyObject {
-    /// The client's address; `nil` where it is not known. It pays for a client that shows nothing else.
+    /// The client's address; `nil` where it is not known. Its budget is charged for a client without other credentials.
     var address: IPAddress? { get }
-    /// How many topics the other sessions of the connection hold.
+    /// Number of topics that the other sessions of the connection hold.
     func topicsHeld(besides door: Door) -> Int
-    /// Tells the client something through a door; `ref` is that of the request it answers.
+    /// Sends a message through a client session; `ref` is that of the request it answers.
     func tell(_ message: ServerMessage, at door: Door, ref: Reference?)
-    /// Hands over events that the client asked for by the clock; the topic is joined behind that position next.
+    /// Passes on events that the client requested by time; the session joins the topic behind that position next.
     func replayed(
         _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at door: Door, ref: Reference?)
-    /// Sends an event that many share through a door; false when the client reads too slowly to take it.
+    /// Sends an event that many share through a client session; false when the client reads too slowly to take it.
     ///
-    /// One that is owed is taken beyond the queue's bound.
+    /// A backlog event (`isOwed`) is queued beyond the queue's bound.
     func send(_ delivery: Delivery, _ encoding: Encoding, at door: Door, isOwed: Bool) -> Bool
     /// Sends events that many share as one unit; false, and nothing sent, when there is no room for all of them.
     func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool
-    /// Which operation a command with this reference is; `nil`: none can be told.
+    /// The operation that a command with this reference names; `nil` when the dialect cannot name one.
     func operation(of ref: Reference) -> OperationName?
     /// Ends the connection with a reason.
     func close(_ reason: CloseReason)

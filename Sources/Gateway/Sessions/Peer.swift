@@ -2,10 +2,10 @@ import Core
 import Dialects
 import Rights
 
-/// Whoever is at the other end of a connection: runs its conversation, and the session behind each of its doors.
+/// The client of a connection: runs its dialect machine and its client sessions.
 ///
-/// Bytes come from the line, go through the conversation, and reach a session as requests; its answers go back the same
-/// way. Events go from the sessions to the line directly. Thread: the shard's.
+/// The transport passes bytes to the dialect machine, which passes requests to a session. Answers take the same way
+/// back. Sessions send events to the transport directly. Thread: the shard's.
 final class Peer: Outlet {
     private struct Entrance {
         let door: Door
@@ -15,19 +15,22 @@ final class Peer: Outlet {
     private unowned let host: any PeerHost
     private let dialect: any Dialect
     private var conversation: any Conversation
-    /// Who opened the connection.
+    /// The caller that opened the connection.
     private let caller: Caller
-    /// `nil` once the connection is over.
+    /// `nil` once the connection has ended.
     private var line: (any Line)?
     private var entrances: [Entrance] = []
-    /// Whether the client has proven at one of the doors to be more than an open socket; then it has at all of them.
+    /// Whether the client has proven in one of its sessions to be more than an open socket; this then holds for all of
+    /// them.
     private var isEstablished = false
-    /// Doors that may be opened now: a token's check takes a signature's time, and each session begins with full rates.
+    /// Budget of sessions that may be opened.
+    ///
+    /// Checking a token costs a signature verification, and each session begins with full rates.
     private var openings: TokenBucket
-    /// Whether each event needs a word of the conversation.
+    /// Whether the dialect machine adds a mark to each event.
     private var isMarking: Bool
 
-    /// Somebody who speaks the dialect; the conversation begins with ``begin(on:)``.
+    /// A client that speaks the dialect; the dialect machine starts with ``begin(on:)``.
     init(host: any PeerHost, dialect: any Dialect, caller: Caller) {
         self.host = host
         self.dialect = dialect
@@ -38,15 +41,15 @@ final class Peer: Outlet {
         isMarking = conversation.marksEvents
     }
 
-    // MARK: From the line
+    // MARK: From the transport
 
-    /// The line is open.
+    /// The transport is open.
     func begin(on line: any Line) {
         self.line = line
         converse { $0.began(nowMs: host.nowMs, &$1) }
     }
 
-    /// The conversation goes on at another line.
+    /// The connection continues on another transport.
     func move(to line: any Line) {
         self.line = line
         for entrance in entrances {
@@ -55,37 +58,38 @@ final class Peer: Outlet {
         }
     }
 
-    /// A whole message came; false when no session has paid for it.
+    /// Processes a whole message; false when no session was charged for it.
     func received(_ message: [UInt8], as kind: MessageKind) -> Bool {
         converse { $0.received(message, as: kind, nowMs: host.nowMs, &$1) }
     }
 
-    /// Milliseconds for which the client is not to be read, since it sends too fast; 0 when it may be.
+    /// Milliseconds for which the transport must not read from the client, since it sends too fast; 0 when it may read.
     var readDelayMs: Int { entrances.reduce(0) { max($0, $1.session.readDelayMs) } }
 
-    /// When ``deadlineReached()`` is wanted, monotonic milliseconds.
+    /// The time at which ``deadlineReached()`` must be called, monotonic milliseconds.
     var deadlineMs: Int { entrances.reduce(conversation.deadlineMs) { min($0, $1.session.deadlineMs) } }
 
-    /// Does what waited for its time.
+    /// Processes everything whose deadline has passed.
     func deadlineReached() {
         let nowMs = host.nowMs
         if nowMs >= conversation.deadlineMs { converse { $0.deadlineReached(nowMs: nowMs, &$1) } }
         for entrance in entrances { entrance.session.deadlineReached() }
     }
 
-    /// The gateway tells the client of itself; a conversation of several doors knows at which.
+    /// Sends the client a message about the gateway itself; the dialect machine picks the session.
     func tell(_ message: ServerMessage) {
         tell(message, at: .main, ref: nil)
     }
 
-    /// How a gap of a topic is told; `nil` when it comes through several doors, whose events cannot be told apart in
-    /// the queue.
+    /// The encoding of a topic's gap; `nil` when several sessions receive the topic.
+    ///
+    /// Their events cannot be told apart in the queue.
     func encoding(of topic: Topic) -> Encoding? {
         let hearers = entrances.filter { $0.session.hears(topic) }
         return hearers.count == 1 ? hearers[0].session.encoding : nil
     }
 
-    /// The connection is over: everything is left.
+    /// The connection has ended: every session ends and leaves its topics.
     func ended() {
         line = nil
         let entrances = entrances
@@ -93,15 +97,15 @@ final class Peer: Outlet {
         for entrance in entrances { entrance.session.ended() }
     }
 
-    /// The caller that the log names: the first one that is known, or else the one that opened the connection.
+    /// The caller that the log names: the first one that is not anonymous, or else the one that opened the connection.
     var knownCaller: Caller { entrances.first { !$0.session.caller.isAnonymous }?.session.caller ?? caller }
 
-    /// The sessions behind the doors.
+    /// The sessions of the connection.
     var sessions: [Session] { entrances.map(\.session) }
 
-    // MARK: The conversation
+    // MARK: The dialect machine
 
-    /// Lets the conversation take something and does what it wants; false when it asked no session for anything.
+    /// Passes input to the dialect machine and performs its steps; false when no step was a request to a session.
     @discardableResult
     private func converse(_ take: (inout any Conversation, inout [ConversationStep]) -> Void) -> Bool {
         var steps: [ConversationStep] = []
@@ -214,7 +218,7 @@ final class Peer: Outlet {
         for entrance in entrances { entrance.session.proven() }
     }
 
-    /// The code that tells the client why its WebSocket ends; `nil` where none can be sent.
+    /// The WebSocket close code of a reason; `nil` where the dialect has none.
     func closeCode(_ reason: CloseReason) -> UInt16? { dialect.closeCode(reason) }
 
     func deadlineChanged() { line?.deadlineChanged() }

@@ -4,9 +4,9 @@ import Dialects
 import Rights
 import Transport
 
-/// One door of a connection: does what its ``SessionState`` decides, and passes events on.
+/// One client session of a connection: performs the actions of its ``SessionState``, and forwards events.
 ///
-/// How words look on the wire, and how they travel, is its outlet's affair. Thread: the shard's.
+/// The outlet encodes messages and transports them. Thread: the shard's.
 final class Session: TopicClient {
     /// A topic of this session: joining while `place` is nil, live otherwise.
     private struct Membership {
@@ -15,34 +15,38 @@ final class Session: TopicClient {
     }
 
     private unowned let host: any SessionHost
-    /// `nil` once the connection is over; answers that come later concern nobody.
+    /// `nil` once the connection has ended; later answers are ignored.
     private var outlet: (any Outlet)?
     private let door: Door
-    /// How events are written for the client; another when it moves to another line.
+    /// The encoding of events for the client; it changes when the client moves to another transport.
     var encoding: Encoding
     private var state: SessionState
     private var memberships: [Membership] = []
-    /// Topics that the own topic follows; there may be many, so they are found by name.
+    /// Topics that the user's own topic follows, by name, since there may be many.
     private var followed: [Topic: Membership] = [:]
-    /// Topics of whose presence it is told, or on which it is listed.
+    /// Topics whose presence the session watches, or on which it is listed.
     private var present: Set<Topic> = []
     /// Whether the topic being joined is only followed.
     private var isFollowing = false
     private var operations = OperationScope()
-    /// What its events bear that it does not want back; drawn with the first of them.
+    /// The publisher id that excludes this session from its own events.
+    ///
+    /// Drawn with the first publish that excludes its sender.
     private var origin: SessionOrigin?
-    /// What is to be done; more may be added meanwhile.
+    /// Actions to perform; an action may append more.
     private var actions: [SessionAction] = []
     private var isActing = false
     /// Topics that count as held from the client's address.
     private var heldNoted = 0
-    /// When ``deadlineReached()`` is wanted, monotonic milliseconds.
+    /// The time at which ``deadlineReached()`` must be called, monotonic milliseconds.
     private(set) var deadlineMs: Int
 
-    /// The event by which the scripts tell that what a topic follows has changed.
+    /// The event by which the scripts report that the set of followed topics has changed.
     private static let followsChanged = Array("follows:changed".utf8)
 
-    /// The outlet is told of the end of the session by nobody: it ends it with ``ended()``.
+    /// A session that sends through the outlet.
+    ///
+    /// The outlet calls ``ended()``. The session never notifies the outlet of its own end.
     init(host: any SessionHost, outlet: any Outlet, door: Door, encoding: Encoding, caller: Caller) {
         self.host = host
         self.outlet = outlet
@@ -56,65 +60,65 @@ final class Session: TopicClient {
 
     // MARK: From the client
 
-    /// A message of the client came.
+    /// Processes a message of the client.
     func received(_ message: Result<ClientRequest, DialectRefusal>) {
         state.heldBesides = outlet?.topicsHeld(besides: door) ?? 0
         take(.message(message))
     }
 
-    /// Milliseconds for which the client is not to be read, since it sends too fast; 0 when it may be.
+    /// Milliseconds for which the transport must not read from the client, since it sends too fast; 0 when it may read.
     var readDelayMs: Int { state.readDelayMs(nowMs: host.nowMs) }
 
-    /// Does what waited for its time.
+    /// Processes everything whose deadline has passed.
     func deadlineReached() {
         if host.nowMs >= deadlineMs { take(.deadline) }
     }
 
-    /// The client has proven at another door to be more than an open socket.
+    /// The client has proven in another session to be more than an open socket.
     func proven() {
         take(.proven)
     }
 
-    /// The connection is over: every topic is left.
+    /// The connection has ended: the session leaves every topic.
     func ended() {
         take(.ended)
         outlet = nil
     }
 
-    /// The right to a topic was taken away: the client is told, and hears no more of it.
+    /// The client lost the right to a topic: it is notified, and receives no more events of it.
     func withdraw(_ topic: Topic, _ refusal: Refusal) {
         take(.withdrawn(topic, refusal))
     }
 
-    /// Ends the session: what its caller showed is refused from now on.
+    /// Ends the session, since the credentials of its caller are refused from now on.
     func end(_ failure: TokenFailure) {
         take(.revoked(failure))
     }
 
-    /// On whose behalf the client speaks.
+    /// The identity on whose behalf the client acts.
     var caller: Caller { state.caller }
 
-    /// Whose budget pays for what the client asks of Redis.
+    /// The payer whose budget is charged for the client's Redis operations.
     var payer: Payer { host.payer(state.caller, at: state.address) }
 
     /// The client's address; `nil` where it is not known.
     var address: IPAddress? { state.address }
 
-    /// On whose behalf topics are read.
+    /// The caller and payer of reads of topics.
     var asker: TopicAsker? { TopicAsker(caller: CommandCaller(caller), payer: payer) }
 
-    /// How many topics the client has asked for and has not given up.
+    /// Number of topics that the client has asked for and has not given up.
     var heldCount: Int { state.holdings.count }
 
     /// The topics that the client has asked for and has not given up.
     var topicsHeld: [Topic] { state.holdings.map(\.topic) }
 
-    // MARK: Doing
+    // MARK: Actions
 
     private func take(_ input: SessionInput) {
         guard outlet != nil else { return }
         actions += state.take(input, nowMs: host.nowMs)
-        // What an action brings about at once is done after those that are decided.
+        // Inputs that an action causes at once are processed after the actions already decided.
         if !isActing { act() }
     }
 
@@ -134,7 +138,7 @@ final class Session: TopicClient {
         outlet?.deadlineChanged()
     }
 
-    /// Tells how many topics are held without a token, when the number has changed.
+    /// Reports the number of topics held without a token when it has changed.
     private func noteHeld() {
         let held = state.caller.isAnonymous ? state.holdings.count : 0
         if held != heldNoted { host.sessionRules.noteHeld(held - heldNoted, state.address) }
@@ -228,7 +232,7 @@ final class Session: TopicClient {
 
     private func leave(_ topic: Topic) {
         if present.remove(topic) != nil { host.leftPresence(self, topic) }
-        // What the topic still hands over comes as what it was joined for.
+        // The topic may still hand over events, which are treated by the membership: a followed one is removed after that.
         if let membership = followed[topic] {
             host.topics.leave(self, membership.feed, place: membership.place)
             followed[topic] = nil
@@ -267,7 +271,7 @@ final class Session: TopicClient {
         take(.joinRefused(topic, refusal))
     }
 
-    /// What a topic tells of itself; the client of a followed one is not told that it was joined.
+    /// Forwards a message about a topic; the client gets no `subscribed` for a followed topic.
     func send(_ message: ServerMessage, ref: Reference?) {
         switch message {
         case .subscribed(let topic, _, _, _) where followed[topic] != nil: break
@@ -276,25 +280,24 @@ final class Session: TopicClient {
         }
     }
 
-    /// Tells who is here, in the words of its encoding.
+    /// Sends the list of members present, as its encoding wrote it.
     func tellPresence(_ topic: Topic, _ members: [UInt8]?) {
         guard let members else { return }
         outlet?.tell(.presence(topic: topic, members: members), at: door, ref: nil)
     }
 
-    /// Passes an event on.
+    /// Forwards an event.
     ///
-    /// `isOwed`: the client asked for it by its position, so that it does not count as slowness that it waits in the
-    /// queue.
+    /// `isOwed`: the client asked for it by position. Waiting in the queue then does not count as slowness.
     func deliver(_ delivery: Delivery, isOwed: Bool) {
         guard let outlet else { return host.undeliverable(delivery) }
-        // Compared first: most sessions have no origin.
+        // Compared first: most sessions have no publisher id.
         guard origin == nil || delivery.message.origin != origin else { return host.undeliverable(delivery) }
         guard let shown = isTranslating ? shown(delivery) : delivery else { return host.undeliverable(delivery) }
         if !outlet.send(shown, encoding, at: door, isOwed: isOwed) { outlet.close(.slowConsumer) }
     }
 
-    /// Passes events on, together where nobody has to look at each of them.
+    /// Forwards several events, as one unit where no event needs a look of its own.
     func deliver(_ batch: DeliveryBatch) {
         if let outlet, !isTranslating, origin == nil || !batch.hasEvent(of: origin), outlet.send(batch, encoding) {
             return
@@ -302,15 +305,18 @@ final class Session: TopicClient {
         for delivery in batch.deliveries { deliver(delivery, isOwed: false) }
     }
 
-    /// Whether the session is a member of the topic, or asks to be.
+    /// Whether the session is a member of the topic, or is joining it.
     func hears(_ topic: Topic) -> Bool {
         memberships.contains { $0.feed.topic == topic } || followed[topic] != nil
     }
 
-    /// Whether each event has to be looked at, since the session follows topics.
+    /// Whether each event needs a look of its own, since the session follows topics.
     private var isTranslating: Bool { state.followings != nil || !followed.isEmpty }
 
-    /// The event as a client gets it whose own topic follows others; `nil` when it has not been told `subscribed` yet.
+    /// The event in the form for this client, whose own topic may follow others.
+    ///
+    /// An event of a followed topic becomes one of the own topic, without a position. `nil` until the client has
+    /// received `subscribed`.
     private func shown(_ delivery: Delivery) -> Delivery? {
         let own = state.followings?.topic
         guard followed[delivery.topic] != nil else {

@@ -3,11 +3,11 @@ import Core
 import Dialects
 import Rights
 
-/// What a session needs of its shard; a model of it in tests.
+/// The services that a session needs of its shard; tests use a model of it.
 ///
 /// Thread: the shard's.
 protocol SessionHost: AnyObject {
-    /// What all sessions of the shard go by.
+    /// The rules of all sessions of the shard.
     var sessionRules: SessionRules { get }
     /// The shard's topics.
     var topics: TopicTable<Session> { get }
@@ -21,51 +21,51 @@ protocol SessionHost: AnyObject {
     func verify(_ token: [UInt8]) -> Result<Identity, TokenFailure>
     /// Asks Redis whether the user is a member of the topic.
     func isMember(_ topic: Topic, user: [UInt8], _ completion: @escaping (Result<Bool, Refusal>) -> Void)
-    /// Asks Redis what the topic follows.
+    /// Asks Redis which topics the topic follows.
     func follows(_ topic: Topic, _ completion: @escaping (Result<[Topic], Refusal>) -> Void)
-    /// Reads the newest events of a topic since a time; the asker pays.
+    /// Reads the newest events of a topic since a time; the asker's budget is charged.
     func replay(
         _ topic: Topic, _ wanted: ReplayRequest, asker: TopicAsker,
         _ completion: @escaping (Result<Replay, Refusal>) -> Void
     )
-    /// Publishes an event; the id is its publisher's, and the payer pays for it.
+    /// Publishes an event; `id` is the publisher's, and the payer's budget is charged.
     func publish(
         _ request: PublishRequest, id: PublishID?, origin: SessionOrigin?, payer: Payer,
         _ completion: @escaping (Result<Position, Refusal>) -> Void)
-    /// Tells a session from now on who is here on a topic.
+    /// From now on, sends a session the presence of a topic.
     func watchPresence(_ session: Session, _ topic: Topic)
-    /// Lists a session on a topic as a user's.
+    /// Lists a session as present on a topic, for a user.
     func track(
         _ session: Session, _ request: TrackRequest, user: [UInt8]?,
         _ completion: @escaping (Result<PresenceID, Refusal>) -> Void)
-    /// Lists a session no more.
+    /// Removes a session from the presence of a topic.
     func untrack(_ session: Session, _ topic: Topic, _ completion: @escaping (Result<PresenceID, Refusal>) -> Void)
-    /// A session has left a topic of whose presence it was told, or on which it was listed.
+    /// A session has left a topic whose presence it watched, or on which it was listed.
     func leftPresence(_ session: Session, _ topic: Topic)
-    /// Whose budget pays for a caller at an address.
+    /// The payer whose budget is charged for a caller at an address.
     func payer(_ caller: Caller, at address: IPAddress?) -> Payer
     /// Runs a command.
     func run(
         _ name: String, _ arguments: CommandArguments, operation: OperationID?, scope: [UInt8], lane: UInt64,
         caller: Caller, payer: Payer?,
         _ completion: @escaping (Result<[UInt8], SessionCommandFailure>) -> Void)
-    /// A number for commands that keep their order.
+    /// A new lane number for commands that keep their order.
     func newLane() -> UInt64
-    /// A connection of a person came.
+    /// A connection of a user was opened.
     func came(_ user: [UInt8])
-    /// A connection of a person went.
+    /// A connection of a user was closed.
     func left(_ user: [UInt8])
     /// Counts something.
     func count(_ figure: SessionFigure)
-    /// Says in the log what went wrong for a session.
+    /// Logs a failure of a session.
     func log(_ trouble: SessionTrouble, of session: Session)
-    /// Counts an event whose receiver is gone.
+    /// Counts an event whose receiver no longer exists.
     func undeliverable(_ delivery: Delivery)
 }
 
 /// A failure of one session, for the log.
 enum SessionTrouble {
-    /// Its token was refused, now or after it had been good; the text says which.
+    /// Its token was refused, when shown or later; the text says which.
     case refused(String, TokenFailure)
     /// A message of the client got an error that is the gateway's or Redis's.
     case failed(code: String, message: String, Topic?)

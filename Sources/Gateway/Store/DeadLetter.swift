@@ -1,20 +1,20 @@
 import Core
 import RedisLink
 
-/// What was given up: a call of a service outside, or an event for a receiver of webhooks.
+/// A delivery that was given up: a call of an outside service, or an event for a receiver of webhooks.
 ///
-/// Its fields come from Redis, and anybody who writes there may have made them.
+/// Its fields come from Redis, and anyone who writes there may have made them.
 struct DeadLetter {
-    /// Whose letters are meant.
+    /// The service or receiver whose letters are selected.
     ///
-    /// Names are those of services and receivers: no other key can be named by one.
+    /// Names are those of services and receivers: they cannot name another key.
     enum Box: Equatable {
-        /// Calls of a service outside.
+        /// Calls of an outside service.
         case service(String)
         /// Events for a receiver of webhooks.
         case receiver(String)
 
-        /// Reads a name: that of a service, or `webhooks:` and that of a receiver; `nil` for another.
+        /// Parses a name: that of a service, or `webhooks:` and that of a receiver; `nil` for another.
         init?(_ name: [UInt8]) {
             let beginning = Array("webhooks:".utf8)
             let isReceiver = name.starts(with: beginning)
@@ -37,7 +37,7 @@ struct DeadLetter {
     let id: [UInt8]
     private let fields: [[UInt8]: [UInt8]]
 
-    /// Reads an entry; `nil` when it is none.
+    /// Parses an entry; `nil` when it is malformed.
     init?(id: RESPValue, fields: RESPValue) {
         guard let id = id.bytes, DeadLetter.isID(id), let words = fields.elements else { return nil }
         self.id = id
@@ -54,7 +54,7 @@ struct DeadLetter {
         return parts.count == 2 && parts.allSatisfy { (1...15).contains($0.count) && $0.allSatisfy(ASCII.isDigit) }
     }
 
-    /// The event of a log that a receiver did not take; `nil` for a hole that it did not take, and for what is none.
+    /// The event of a log that a receiver did not accept; `nil` for a hole, and for a malformed letter.
     var event: (topic: Topic, epoch: [UInt8], offset: Int)? {
         guard let topic = Topic(field("topic")) else { return nil }
         let parts = field("id").split(separator: UInt8(ascii: ":"))
@@ -90,7 +90,8 @@ struct DeadLetter {
         return text + [UInt8(ascii: "}")]
     }
 
-    /// A field as JSON: itself where it should be an object and is one, its text otherwise, `null` without one.
+    /// A field as JSON: itself where an object is expected and it is one, its text otherwise, `null` when it is
+    /// missing.
     private func value(of name: StaticString, _ limits: JSON.Limits?) -> [UInt8] {
         guard let bytes = fields[Array("\(name)".utf8)] else { return Array("null".utf8) }
         if let limits, let json = try? JSON(parsing: bytes, limits: limits), json.root.kind == .object { return bytes }

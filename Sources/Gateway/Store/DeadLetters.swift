@@ -2,7 +2,7 @@ import Commands
 import Core
 import RedisLink
 
-/// A shard's side of what couriers and workers have given up: read, tried again, dropped.
+/// A shard's access to the deliveries that couriers and workers gave up: read, retry, drop.
 ///
 /// Replies are as untrusted as any other input. Thread: the shard's.
 final class DeadLetters {
@@ -15,20 +15,21 @@ final class DeadLetters {
         var next: [UInt8]?
     }
 
-    /// What became of letters that were to be tried again.
+    /// Result of a retry of letters.
     struct Outcome {
-        /// So many wait for a courier.
+        /// Number of letters that wait for a courier or worker again.
         var retried = 0
-        /// So many stay, since they cannot be tried again: the log has the event no longer, or it never was a call.
+        /// Number of letters that remain, since they cannot be retried: the log has lost the event, or it never was a
+        /// call.
         var gone = 0
         /// The id after which the next page begins; `nil` at the end.
         var next: [UInt8]?
     }
 
-    /// Which letters are meant.
+    /// The selection of letters.
     enum Choice {
         case one([UInt8])
-        /// Those behind an id, or from the oldest on; so many at most.
+        /// Letters after an id, or from the oldest on; at most `limit`.
         case after([UInt8]?, limit: Int)
     }
 
@@ -38,7 +39,7 @@ final class DeadLetters {
     private let limits: Limits
 
     private static let nonsense = Refusal(.internalError, "the store answered something that cannot be")
-    /// Bytes of the fields in one page; one letter is told whatever it has.
+    /// Maximum bytes of the fields in one page; a single letter is returned whatever its size.
     private static let pageBytesMax = 262_144
 
     init(link: any RedisCalls, scripts: StoreScripts, keys: Keys, limits: Limits) {
@@ -79,9 +80,9 @@ final class DeadLetters {
 
     private static func text(_ number: Int) -> [UInt8] { Array("\(number)".utf8) }
 
-    // MARK: Trying again
+    // MARK: Retries
 
-    /// Lets letters be tried again, one after the other.
+    /// Retries letters, one after the other.
     func retry(_ box: Box, _ choice: Choice, _ completion: @escaping (Result<Outcome, Refusal>) -> Void) {
         read(box, choice) { [weak self] result in
             switch result {
@@ -106,7 +107,7 @@ final class DeadLetters {
             case .success(true): outcome.retried += 1
             case .success(false): outcome.gone += 1
             case .failure(let refusal):
-                // What was done is told; the rest is for the next request.
+                // The letters retried so far are reported; the others are left to the next request.
                 guard place > 0 else { return completion(.failure(refusal)) }
                 outcome.next = page.letters[place - 1].id
                 return completion(.success(outcome))
@@ -115,7 +116,7 @@ final class DeadLetters {
         }
     }
 
-    /// Lets one letter be tried again; false when that cannot be.
+    /// Retries one letter; false when that is impossible.
     private func retry(_ box: Box, _ letter: DeadLetter, _ completion: @escaping (Result<Bool, Refusal>) -> Void) {
         switch box {
         case .service(let name):
@@ -138,7 +139,7 @@ final class DeadLetters {
         }
     }
 
-    /// Puts a receiver's cursor back, then takes the letter away; a letter that stays by a fault in between is told twice.
+    /// Moves a receiver's cursor back, then removes the letter; after a fault in between, the event is sent twice.
     private func retell(_ name: String, _ letter: DeadLetter, _ completion: @escaping (Result<Bool, Refusal>) -> Void) {
         guard let (topic, epoch, offset) = letter.event, (1...64).contains(epoch.count) else {
             return completion(.success(false))
@@ -163,7 +164,7 @@ final class DeadLetters {
 
     // MARK: Dropping
 
-    /// Drops a letter, or all; tells how many there were.
+    /// Drops a letter, or all; returns the number of letters dropped.
     func drop(_ box: Box, _ id: [UInt8]?, _ completion: @escaping (Result<Int, Refusal>) -> Void) {
         let key = box.key(keys)
         let call =

@@ -1,16 +1,16 @@
 import RedisLink
 
-/// Proof that what is published arrives, for every link of a node (failure catalogue R5, R6, R7, R13).
+/// Proof that published events arrive, for every link of a node (failure catalogue R5, R6, R7, R13).
 ///
-/// Each shard publishes numbers by the link that its publishes go by, and the subscriber link must bring them back. A
-/// number that does not come back in time convicts the shard's link when the others' came back, and otherwise all
-/// links: any of them may lead to a server that is mute or no longer the right one, and what is written there is lost.
-/// Links that lead to different processes are dialled again, too. A connection is good when a number has come back
-/// since it was made, not before.
+/// Each shard publishes numbers by the link for its publishes, and the subscriber link must receive them. If a number
+/// does not return in time while those of other shards did, the shard's link is marked as failed. Otherwise all links
+/// are: any of them may lead to a server that is mute or no longer the right one, where writes are lost. Links that
+/// lead to different processes are dialled again, too. A connection is good only once a number has returned since it
+/// was made.
 ///
 /// Pure: time is a parameter, monotonic milliseconds.
 struct DeliveryProbes {
-    /// What to do now.
+    /// The action to take now.
     enum Step: Equatable {
         /// These shards publish this number.
         case send(number: Int, shards: [Int])
@@ -20,17 +20,17 @@ struct DeliveryProbes {
 
     private struct Link {
         var report = LinkReport.down(nil)
-        /// What the link was convicted of; holds until a number comes back or a dial fails of something else.
+        /// The failure of the link; it holds until a number returns or a dial fails for another reason.
         var trouble: NotReadyReason?
-        /// The server's words about it, for the log.
+        /// The server's text about it, for the log.
         var detail = ""
-        /// Convicted, and not yet seen to go down: when it does, that is our own doing.
+        /// Marked as failed, and not yet seen to go down: that is then the node's own doing.
         var isGivenUp = false
-        /// Whether a number has come back since the connections it went by were made.
+        /// Whether a number has returned since its connections were made.
         var isProven = false
         var provenMs: Int?
 
-        /// The run id at the other end; `nil` while there is none.
+        /// The run id of the server process; `nil` while not connected.
         var runID: [UInt8]? {
             if case .up(let runID) = report { return runID }
             return nil
@@ -40,7 +40,7 @@ struct DeliveryProbes {
             isProven = false
             self.report = report
             guard case .down = report else { return }
-            // A connection that was given up ends for our reason, not for one of its own.
+            // A connection that was given up ends by this node's decision, not by a failure of its own.
             if isGivenUp { self.report = .down(nil) } else { trouble = nil }
             isGivenUp = false
         }
@@ -68,10 +68,10 @@ struct DeliveryProbes {
 
     private struct Shard {
         var link = Link()
-        /// The number that must come back, and when it was asked for.
+        /// The number that must return, and when it was requested.
         var awaited: (number: Int, sentMs: Int)?
         var nextMs = 0
-        /// The last number that came back.
+        /// The last number that returned.
         var returned = 0
     }
 
@@ -79,14 +79,15 @@ struct DeliveryProbes {
     private let timeoutMs: Int
     private var shards: [Shard]
     private var subscriber = Link()
-    /// Since when the subscription to probes is not confirmed; `nil` when it is.
+    /// Since when the subscription to probes is unconfirmed; `nil` when it is confirmed.
     private var subscribingMs: Int?
-    /// Since when a number is asked for and none has come back, whatever became of the links it was asked of; `nil` when
-    /// none is missing.
+    /// Since when a number has been requested without any returning, whatever happened to the links.
+    ///
+    /// `nil` when none is missing.
     private var silentMs: Int?
     /// Since when links lead to different processes; `nil` while they do not.
     private var mismatchMs: Int?
-    /// A shard's link found that the process which the subscriber link leads to is a replica now.
+    /// Whether a shard's link found that the process behind the subscriber link is now a replica.
     private var isDemoted = false
     private var number = 0
 
@@ -96,7 +97,7 @@ struct DeliveryProbes {
         self.timeoutMs = timeoutMs
     }
 
-    // MARK: What happens
+    // MARK: Inputs
 
     /// The subscriber link has connected or gone down.
     mutating func subscriber(_ report: LinkReport, nowMs: Int) {
@@ -104,7 +105,7 @@ struct DeliveryProbes {
         subscribingMs = nowMs
         silentMs = nil
         isDemoted = false
-        // What is on its way is lost with the connection it was to come by.
+        // Numbers on their way are lost with the connection that should have received them.
         for index in shards.indices {
             shards[index].link.isProven = false
             shards[index].awaited = nil
@@ -121,7 +122,7 @@ struct DeliveryProbes {
     mutating func shard(_ index: Int, _ report: LinkReport, nowMs: Int) {
         guard shards.indices.contains(index) else { return }
         if case .down(let failure?) = report, failure.kind == .readOnly, let runID = shards[index].link.runID {
-            // A replica brings numbers back, so the other links would stay.
+            // A replica passes numbers on, so the other links would not notice.
             isDemoted = runID == subscriber.runID
         }
         shards[index].link.take(report)
@@ -129,7 +130,7 @@ struct DeliveryProbes {
         shards[index].nextMs = nowMs
     }
 
-    /// A number came back; false when it is not the one awaited.
+    /// A number returned; false when it is not the one awaited.
     mutating func returned(_ back: Int, shard index: Int, nowMs: Int) -> Bool {
         guard shards.indices.contains(index), shards[index].awaited?.number == back else { return false }
         shards[index].awaited = nil
@@ -147,9 +148,9 @@ struct DeliveryProbes {
         link.provenMs = nowMs
     }
 
-    /// A shard's number could not be written: the link works, and what it would publish is refused, too.
+    /// A shard's number could not be written: the link works, but its publishes would be refused, too.
     ///
-    /// It is held against the shard until a number comes back, and no link is dialled again for it.
+    /// The shard counts as failed until a number returns, and no link is dialled again for it.
     mutating func refused(_ number: Int, shard index: Int, _ failure: RedisFailure, nowMs: Int) {
         guard shards.indices.contains(index), shards[index].awaited?.number == number else { return }
         shards[index].awaited = nil
@@ -159,7 +160,7 @@ struct DeliveryProbes {
         silentMs = shards.contains { $0.awaited != nil } ? nowMs : nil
     }
 
-    /// A shard's mailbox was full: it was not asked to publish, so nothing is held against its link.
+    /// A shard's mailbox was full: it did not receive the request, so its link is not marked as failed.
     mutating func undelivered(shard index: Int, nowMs: Int) {
         guard shards.indices.contains(index), shards[index].awaited != nil else { return }
         shards[index].awaited = nil
@@ -167,9 +168,9 @@ struct DeliveryProbes {
         if !shards.contains(where: { $0.awaited != nil }) { silentMs = nil }
     }
 
-    // MARK: What to do
+    // MARK: Actions
 
-    /// Called often; nothing is held against links for the time before `resumedMs`, when the process did not run.
+    /// Called often; the time before `resumedMs`, when the process did not run, does not count against links.
     mutating func due(nowMs: Int, resumedMs: Int) -> [Step] {
         if let step = verdict(nowMs: nowMs, resumedMs: resumedMs) { return [step] }
         guard subscriber.runID != nil, subscribingMs == nil else { return [] }
@@ -190,7 +191,7 @@ struct DeliveryProbes {
     private mutating func verdict(nowMs: Int, resumedMs: Int) -> Step? {
         if isDemoted {
             isDemoted = false
-            // Without the subscriber link no shard is asked to publish, so none would find it out by itself.
+            // Without the subscriber link no shard is asked to publish, so none would notice by itself.
             let parts = everyPart().filter { runID(of: $0) == subscriber.runID }
             return giveUp(parts, convicted: parts, .redis(.readOnly), nowMs: nowMs)
         }
@@ -211,7 +212,7 @@ struct DeliveryProbes {
             silentMs = nil
             return giveUp(everyPart(), convicted: everyPart(), .probeLost, nowMs: nowMs)
         }
-        // What was asked for later, or at the same time, and came back acquits the subscriber link.
+        // A number requested later, or at the same time, that returned proves the subscriber link.
         let convicted = lost.filter { index in
             let number = shards[index].awaited?.number ?? 0
             return shards.indices.contains { $0 != index && shards[$0].returned >= number }
@@ -252,7 +253,7 @@ struct DeliveryProbes {
         return subscriber.runID
     }
 
-    /// The parts that lead elsewhere than most; all where no process has most of them, none where all agree.
+    /// The parts that lead to another process than most; all where no process has a majority, none where all agree.
     private func differingParts() -> [Condition.Part] {
         let parts = everyPart()
         guard let first = parts.first, parts.contains(where: { runID(of: $0) != runID(of: first) }) else { return [] }
@@ -263,7 +264,7 @@ struct DeliveryProbes {
         return parts
     }
 
-    // MARK: What is known
+    // MARK: State
 
     /// Every part that is not proven.
     var unproven: [Condition] {
@@ -275,14 +276,14 @@ struct DeliveryProbes {
         return result
     }
 
-    /// Why delivery is not proven: without shards that only wait for the subscriber.
+    /// The reasons for which delivery is not proven: without shards that only wait for the subscriber.
     var conditions: [Condition] {
         let all = unproven
         guard all.first?.part == .subscriber else { return all }
         return all.filter { $0.part == .subscriber || $0.reason != .unproven }
     }
 
-    /// When a number last came back by the link that waits longest; `nil` while there is one by which none did.
+    /// When a number last returned by the link that waits longest; `nil` while one link never returned any.
     var provenMs: Int? {
         var oldest: Int?
         for shard in shards where shard.link.report != .ended {

@@ -1,35 +1,35 @@
 import Core
 
-/// When the positions of topics that nobody has published under are to be renewed.
+/// The schedule for renewing the positions of topics without any publish.
 ///
-/// Such a position lives for minutes only, or anybody could fill Redis by joining names. While a shard has members of the
-/// topic it renews the position three times in that life. All wait equally long, so a queue in the order of arrival is one
-/// in the order of need. Pure: time is a parameter, monotonic milliseconds.
+/// Such a position expires after minutes, or anyone could fill Redis by joining names. While a shard has members of the
+/// topic, it renews the position three times in that life. All positions wait equally long, so a queue in the order of
+/// arrival is one in the order of need. Pure: time is a parameter, monotonic milliseconds.
 struct IdlePositions {
     private let intervalMs: Int
     private var turns = Ring<(topic: Topic, dueMs: Int)>()
     private var queued: Set<Topic> = []
 
-    /// Topics that may stay beyond twice those with members: looking through all costs more than they do.
+    /// Topics that may stay beyond twice those with members: checking all costs more than they do.
     private static let slack = 1_024
 
-    /// For positions that live `lifeSeconds` without being renewed.
+    /// A schedule for positions that expire after `lifeSeconds` without renewal.
     init(lifeSeconds: Int) {
         intervalMs = max(1, lifeSeconds * 1_000 / 3)
     }
 
-    /// Topics looked after.
+    /// Number of topics in the schedule.
     var count: Int { queued.count }
 
-    /// A read has found or made a position without events.
+    /// Adds a topic: a read has found or created a position without events.
     mutating func add(_ topic: Topic, nowMs: Int) {
         guard queued.insert(topic).inserted else { return }
         turns.append((topic, nowMs + intervalMs))
     }
 
-    /// Forgets what is not held any more, once that is most of it; members are on so many topics.
+    /// Drops topics that are no longer `held`, once they are the majority; `topics` is the shard's number of topics.
     ///
-    /// A crowd that leaves would otherwise leave its topics here until their turn, and the heap's pages with them.
+    /// Otherwise the topics of a crowd that left would stay until their turn, and keep pages of the heap in use.
     mutating func thin(topics: Int, held: (Topic) -> Bool) {
         guard queued.count > 2 * topics + IdlePositions.slack else { return }
         var kept = Ring<(topic: Topic, dueMs: Int)>()
@@ -42,7 +42,7 @@ struct IdlePositions {
         (turns, queued) = (kept, left)
     }
 
-    /// At most `max` topics whose position is to be renewed now; those not `held` any more are forgotten.
+    /// At most `max` topics whose position has to be renewed now; those no longer `held` are dropped.
     mutating func due(nowMs: Int, max: Int, held: (Topic) -> Bool) -> [Topic] {
         var topics: [Topic] = []
         while topics.count < max, let first = turns.first, first.dueMs <= nowMs {

@@ -1,14 +1,14 @@
 import Reactors
 import RedisLink
 
-/// Tells the broker of a shard's command link: each connection, and each change of what it fails of.
+/// Reports a shard's command link to the broker: each connection, and each new failure.
 ///
 /// Thread: the shard's.
 final class LinkNews {
     private let broker: Mailbox<BrokerMessage>
     private let shard: Int
     private var told: LinkReport?
-    /// Runs when a connection is ready; set once the topics are there.
+    /// Called when a connection is ready; set once the topics exist.
     var onConnected: () -> Void = {}
 
     init(_ broker: Mailbox<BrokerMessage>, shard: Int) {
@@ -16,14 +16,14 @@ final class LinkNews {
         self.shard = shard
     }
 
-    /// A connection is ready; told even when the last one led to the same server, since every one must be proven.
+    /// Reports a new connection, even to the same server as before, since every one must be proven.
     func connected(_ facts: ServerFacts) {
         told = nil
         tell(.up(runID: facts.runID))
         onConnected()
     }
 
-    /// Called now and then: tells what is not told yet.
+    /// Reports changes; called now and then.
     func look(at link: CallLink) {
         tell(link.facts.map { .up(runID: $0.runID) } ?? .down(link.lastFailure))
     }

@@ -1,25 +1,25 @@
 import Core
 
-/// Puts the pages of one read together.
+/// Joins the pages of one read.
 ///
-/// One call of a script returns a page, so that Redis serves others between two of them. What a client has missed may be
-/// many pages: they are read from the newest one back, until everything is here or the bounds of a recovery are reached.
-/// A repair takes one page and asks for the next by itself.
+/// One call of a script returns a page, so that Redis serves other clients between two of them. The events that a
+/// client missed may fill many pages. They are read from the newest one back, until all are here or the bounds of a
+/// recovery are reached. A repair takes one page and asks for the next by itself.
 struct LogPages {
-    /// What is read at most; each event counts ``eventBytes`` more than its data.
+    /// Maximum to read; each event counts ``eventBytes`` more than its data.
     struct Bounds: Equatable {
         var events: Int
         var bytes: Int
     }
 
-    /// What an event counts beside its data.
+    /// Bytes that an event counts besides its data.
     static let eventBytes = 256
 
     let order: LogRead.Order
     let since: Position?
-    /// Of all pages together.
+    /// For all pages together.
     let total: Bounds
-    /// Of one page.
+    /// For one page.
     let page: Bounds
     private var answer: LogRead.Answer?
     private var pages: [[ChannelMessage]] = []
@@ -32,13 +32,13 @@ struct LogPages {
         self.page = page
     }
 
-    /// What the next page may hold.
+    /// The bounds of the next page.
     var next: Bounds {
         Bounds(
             events: min(page.events, total.events - taken.events), bytes: min(page.bytes, total.bytes - taken.bytes))
     }
 
-    /// Everything that was read: position and state are those of the first page.
+    /// The whole result; position and state are those of the first page.
     var whole: LogRead.Answer? {
         guard var answer else { return nil }
         answer.events = Array(pages.reversed().joined())
@@ -47,8 +47,8 @@ struct LogPages {
 
     /// Takes a page; returns the offset before which the next one ends, `nil` when the read is over.
     ///
-    /// What the log has not got any more is not asked for twice, and a page of another epoch ends the read: its events are
-    /// not those that were missed.
+    /// Events that the log no longer has are not requested twice. A page of another epoch ends the read: its events are
+    /// not the missed ones.
     mutating func take(_ read: LogRead.Answer) -> Int? {
         let first = answer ?? read
         answer = first
@@ -62,7 +62,7 @@ struct LogPages {
         return offset
     }
 
-    /// The newest of a page's events that the bounds of the whole read allow; of all pages, one event at least.
+    /// The newest of a page's events within the bounds of the whole read; at least one event over all pages.
     private mutating func keep(_ events: [ChannelMessage]) -> [ChannelMessage] {
         guard order == .newest else { return events }
         var count = 0

@@ -1,28 +1,28 @@
 import Commands
 import Core
 
-/// Gathers publishes, so that one call of the script commits all that a topic has at a time (group commit).
+/// Gathers publishes, so that one call of the script commits all pending events of a topic (group commit).
 ///
-/// A topic has one call in flight; what comes meanwhile goes together in the next. So its events keep the order in which
-/// they came, whatever a call meets, and the more that come the less each costs: a further event in a call costs Redis a
-/// third of a call. Who publishes alone waits for nobody. Pure: no I/O, and time is given to it.
+/// A topic has one call in flight; events published meanwhile share the next. So its events keep their order, whatever
+/// happens to a call. The more events there are, the less each costs: a further event in a call costs Redis a third of
+/// a call. A single publisher never waits for others. Pure: no I/O, and time is a parameter.
 struct PublishQueue<Publisher> {
-    /// Events of one topic for one call, with those who wait for the answer.
+    /// Events of one topic for one call, with the publishers that wait for the answer.
     struct Group {
         let topic: Topic
         fileprivate(set) var events: [PublishCall.Event] = []
         fileprivate(set) var publishers: [Publisher] = []
-        /// When the first of them must have been sent, monotonic milliseconds.
+        /// The time by which it must have been sent, monotonic milliseconds; that of its first event.
         fileprivate let deadlineMs: Int
         fileprivate var bytes = 0
-        /// Whether it is one event of a group that was refused.
+        /// Whether it is a single event of a refused group.
         fileprivate var isAlone = false
 
         fileprivate init(_ topic: Topic, deadlineMs: Int) {
             (self.topic, self.deadlineMs) = (topic, deadlineMs)
         }
 
-        /// A call must not keep Redis from others for long.
+        /// Bounds keep a call from blocking Redis for long.
         fileprivate func hasRoom(for event: PublishCall.Event, _ bounds: Bounds) -> Bool {
             !isAlone && events.count < bounds.groupEventsMax && bytes + event.data.count <= bounds.groupBytesMax
         }
@@ -44,18 +44,18 @@ struct PublishQueue<Publisher> {
         }
     }
 
-    /// How much is gathered, and how much waits.
+    /// Limits on one call and on the waiting events.
     struct Bounds {
-        /// Events of one call.
+        /// Maximum events of one call.
         let groupEventsMax: Int
-        /// Bytes of their data; a single event may have more.
+        /// Maximum bytes of their data; a single event may have more.
         let groupBytesMax: Int
-        /// Events that wait.
+        /// Maximum waiting events.
         let waitingEventsMax: Int
-        /// Bytes of their data.
+        /// Maximum bytes of their data.
         let waitingBytesMax: Int
 
-        /// Takes the figures out of the node's limits.
+        /// Takes the bounds from the node's limits.
         init(_ limits: Limits) {
             groupEventsMax = limits.publishGroupEventsMax
             groupBytesMax = limits.publishGroupBytesMax
@@ -64,19 +64,19 @@ struct PublishQueue<Publisher> {
         }
     }
 
-    /// What is to be done with a group.
+    /// The action for a group.
     enum Step {
-        /// Call the script, then tell ``finished(_:)`` or ``refused(_:)``.
+        /// Call the script, then call ``finished(_:)`` or ``refused(_:)``.
         case call(Group)
         /// It waited too long behind other calls; it was never sent.
         case expire(Group)
     }
 
-    /// The groups that wait, of each topic that has any or has a call in flight.
+    /// The waiting groups, of each topic that has any or has a call in flight.
     private var lines: [Topic: [Group]] = [:]
-    /// Topics with groups that wait and no call in flight, each once.
+    /// Topics with waiting groups and no call in flight, each once.
     private var ready = Ring<Topic>()
-    /// Events that wait, and the bytes of their data.
+    /// Number of waiting events, and the bytes of their data.
     private(set) var waiting = 0
     private(set) var waitingBytes = 0
     private let bounds: Bounds
@@ -86,7 +86,7 @@ struct PublishQueue<Publisher> {
         self.bounds = bounds
     }
 
-    /// Takes an event; false when too much waits already, and it was not taken.
+    /// Takes an event; false when too many wait already, and it was not taken.
     mutating func add(
         _ topic: Topic, _ event: PublishCall.Event, _ publisher: Publisher, deadlineMs: Int
     ) -> Bool {
@@ -108,7 +108,7 @@ struct PublishQueue<Publisher> {
         line[line.count - 1].add(event, publisher)
     }
 
-    /// What to do next; call it until there is nothing.
+    /// The next action; call it until there is none.
     mutating func next(nowMs: Int) -> Step? {
         guard let topic = ready.popFirst(), let group = lines[topic]?.first else { return nil }
         lines[topic]?.removeFirst()
@@ -121,14 +121,15 @@ struct PublishQueue<Publisher> {
         return .call(group)
     }
 
-    /// A topic's call was answered: its next may go.
+    /// A topic's call was answered: its next one may be sent.
     mutating func finished(_ topic: Topic) {
         guard let line = lines[topic] else { return }
         if line.isEmpty { lines[topic] = nil } else { ready.append(topic) }
     }
 
-    /// A group of several was refused and nothing of it was done: each of its events gets a call of its own, before all
-    /// others of the topic, since one of them alone may be to blame.
+    /// A group of several events was refused and nothing was written: each event gets a call of its own.
+    ///
+    /// These precede all others of the topic, since a single event may be the cause.
     mutating func refused(_ group: Group) {
         waiting += group.events.count
         waitingBytes += group.bytes

@@ -2,16 +2,16 @@ import Core
 import Reactors
 import Rights
 
-/// Sends a shard's reads: paid, bounded in weight, in turns (see ``ReadQueue``).
+/// Sends a shard's reads: charged, bounded in weight, in turns (see ``ReadQueue``).
 ///
 /// Thread: the shard's.
 final class ReadDesk {
-    /// A read that waits for its turn.
+    /// A waiting read.
     struct Read {
         let payer: Payer
-        /// Sends it; the argument is called once it is over.
+        /// Sends it; the argument must be called once it is over.
         let send: (_ over: @escaping () -> Void) -> Void
-        /// It was not sent, and never will be.
+        /// Called when it was not sent, and never will be.
         let refuse: (Refusal) -> Void
     }
 
@@ -37,7 +37,7 @@ final class ReadDesk {
     /// Monotonic milliseconds of this tick.
     var nowMs: Int { reactor.nowMs }
 
-    /// Queues a read of a caller; it was paid from his own bucket.
+    /// Queues a read of a caller, whose own budget was charged.
     func add(_ read: Read, weightUs: Int) {
         let place: ReadQueue<Read>.Class = read.payer.kind == .anonymous ? .anonymous : .known
         let deadlineMs = reactor.nowMs + waitMs
@@ -49,7 +49,7 @@ final class ReadDesk {
         sendNext()
     }
 
-    /// Queues a read of the gateway's own: for clients that join, or for a repair.
+    /// Queues a read of the gateway itself: for joining clients, or for a repair.
     func addOwn(weightUs: Int, refuse: @escaping (Refusal) -> Void, send: @escaping (@escaping () -> Void) -> Void) {
         let read = Read(payer: .crowd, send: send, refuse: refuse)
         let deadlineMs = reactor.nowMs + gatewayWaitMs
@@ -57,7 +57,7 @@ final class ReadDesk {
         sendNext()
     }
 
-    /// Refuses what has waited too long; called now and then.
+    /// Refuses reads that have waited too long; called now and then.
     func sweep() {
         for read in queue.expire(nowMs: reactor.nowMs) { refuse(read) }
         sendNext()
@@ -67,9 +67,10 @@ final class ReadDesk {
         read.refuse(budgets.refuseRead(read.payer, waitingUs: queue.waitingUs))
     }
 
-    /// Sends what may go now.
+    /// Sends the reads that may go now.
     ///
-    /// A read on a link that is down is over at once, from inside its sending: one loop then serves however many wait.
+    /// A read on a link that is down ends at once, inside its sending. One loop then serves any number of waiting
+    /// reads.
     private func sendNext() {
         guard !isSending else { return }
         isSending = true

@@ -1,33 +1,33 @@
 import Core
 import Rights
 
-/// Which reads go to Redis next, and which wait or are refused.
+/// Decides which reads are sent to Redis next, and which wait or are refused.
 ///
-/// Redis does one thing at a time, so whatever reads are sent lies before the publishes and commands that are sent
-/// afterwards. Therefore the weight of the reads in flight is bounded; publishes and commands do not wait here at all.
-/// Reads that wait go in turns: first those of the gateway itself, then those of known callers and of anonymous ones,
-/// three to one. Within a class each payer has his turn, so that one who asks much delays himself. When too much waits,
-/// known callers take the places of anonymous ones.
+/// Redis does one thing at a time, so reads delay the publishes and commands that are sent after them. Therefore the
+/// weight of the reads in flight is bounded; publishes and commands never wait here. Waiting reads have turns: first
+/// those of the gateway itself, then those of known callers and of anonymous ones, three to one. Within a class each
+/// payer has its turn, so that a payer with many reads delays only itself. When too many wait, known callers take the
+/// places of anonymous ones.
 ///
 /// Pure: time is a parameter, monotonic milliseconds.
 struct ReadQueue<Read> {
-    /// Who wants a read.
+    /// The kind of caller of a read.
     enum Class: Int, CaseIterable {
-        /// The gateway: reads for clients that join, and repairs. Bounded where they come from.
+        /// The gateway: reads for joining clients, and repairs. Bounded where they are created.
         case gateway
         /// A user or a backend.
         case known
-        /// Anybody.
+        /// An anonymous caller.
         case anonymous
     }
 
-    /// What became of a read that was added.
+    /// Result of adding a read.
     enum Addition {
-        /// It waits, perhaps for nothing.
+        /// It waits, and may still be refused.
         case taken
         /// It waits in the place of this one, which is refused.
         case displaced(Read)
-        /// Too much waits already.
+        /// Too many wait already.
         case refused
     }
 
@@ -37,7 +37,7 @@ struct ReadQueue<Read> {
         let deadlineMs: Int
     }
 
-    /// The waiting reads of one class: a line for each payer, and the payers in the order of their turns.
+    /// The waiting reads of one class: a queue for each payer, and the payers in the order of their turns.
     private struct Lines {
         var turns = Ring<Payer>()
         var lines: [Payer: Line] = [:]
@@ -52,7 +52,7 @@ struct ReadQueue<Read> {
             count += 1
         }
 
-        /// The read whose turn it is; `nil` when there is none, or `goes` says that it has to wait.
+        /// The next read; `nil` when there is none, or `goes` makes it wait.
         mutating func take(_ goes: (Ticket) -> Bool) -> Ticket? {
             guard let payer = turns.first, let ticket = lines[payer]?.tickets.first, goes(ticket) else { return nil }
             _ = turns.popFirst()
@@ -106,25 +106,25 @@ struct ReadQueue<Read> {
     }
 
     private var classes = Class.allCases.map { _ in Lines() }
-    /// Microseconds of the reads in flight.
+    /// Sum of the weights of the reads in flight, microseconds.
     private(set) var inFlightUs = 0
-    /// Microseconds of the reads of callers that wait.
+    /// Sum of the weights of the waiting reads of callers, microseconds.
     private(set) var waitingUs = 0
-    /// Reads of known callers since the last one of an anonymous one.
+    /// Reads of known callers since the last one of an anonymous caller.
     private var knownInARow = 0
     private let inFlightUsMax: Int
     private let waitingUsMax: Int
 
-    /// An empty queue; one payer may hold a quarter of what may wait.
+    /// An empty queue; one payer may hold a quarter of the waiting weight.
     init(inFlightUsMax: Int, waitingUsMax: Int) {
         self.inFlightUsMax = inFlightUsMax
         self.waitingUsMax = waitingUsMax
     }
 
-    /// Reads that wait.
+    /// Number of waiting reads.
     var waiting: Int { classes.reduce(0) { $0 + $1.count } }
 
-    /// Takes a read, unless too much waits.
+    /// Takes a read, unless too many wait.
     mutating func add(_ read: Read, _ place: Class, _ payer: Payer, weightUs: Int, deadlineMs: Int) -> Addition {
         let ticket = Ticket(read: read, weightUs: weightUs, deadlineMs: deadlineMs)
         guard place != .gateway else {
@@ -132,7 +132,7 @@ struct ReadQueue<Read> {
             return .taken
         }
         let own = classes[place.rawValue].lines[payer]?.weightUs ?? 0
-        // Whoever has nothing waiting may wait with one read, however heavy it is.
+        // A payer without waiting reads may wait with one, however heavy it is.
         guard own == 0 || own + weightUs <= waitingUsMax / 4 else { return .refused }
         var addition = Addition.taken
         if waitingUs > 0, waitingUs + weightUs > waitingUsMax {
@@ -149,7 +149,7 @@ struct ReadQueue<Read> {
 
     /// The next read to send, if one may go now; call it until there is none.
     ///
-    /// `payShared` pays for a read of an anonymous caller; false when it has to wait.
+    /// `payShared` charges a read of an anonymous caller to the shared budget; false when it has to wait.
     mutating func next(payShared: (_ weightUs: Int) -> Bool) -> (read: Read, weightUs: Int)? {
         for place in order {
             let (inFlightUs, inFlightUsMax) = (inFlightUs, inFlightUsMax)
@@ -161,7 +161,7 @@ struct ReadQueue<Read> {
                 }
                 return place != .anonymous || payShared(ticket.weightUs)
             }
-            // A heavy read is not passed by for ever by light ones behind it.
+            // Light reads behind a heavy one must not pass it for ever.
             if isHeld { return nil }
             guard let ticket else { continue }
             if place == .known { knownInARow += 1 }
@@ -177,7 +177,7 @@ struct ReadQueue<Read> {
         knownInARow < 3 ? [.gateway, .known, .anonymous] : [.gateway, .anonymous, .known]
     }
 
-    /// A read that was sent is over.
+    /// A read that was sent has ended.
     mutating func finished(weightUs: Int) {
         inFlightUs -= weightUs
     }

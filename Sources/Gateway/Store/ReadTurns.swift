@@ -1,9 +1,9 @@
 import Core
 
-/// Answers the reads of each topic in the order in which they were asked for.
+/// Answers the reads of each topic in the order in which they were requested.
 ///
-/// A read of several pages takes longer than one that was asked for after it, and an older answer behind a newer one
-/// would tell clients of a past that others have left. Thread: the shard's.
+/// A read of several pages takes longer than a later one. An older answer after a newer one would set clients back to a
+/// past state. Thread: the shard's.
 final class ReadTurns {
     private final class Turn {
         let completion: LogRead.Completion
@@ -14,7 +14,7 @@ final class ReadTurns {
 
     private var lines: [Topic: [Turn]] = [:]
 
-    /// Takes a place in a topic's line; whoever reads calls what is returned, once, and never nothing.
+    /// Queues a read of a topic; the caller calls the returned completion exactly once.
     func turn(of topic: Topic, _ completion: @escaping LogRead.Completion) -> LogRead.Completion {
         let turn = Turn(completion)
         lines[topic, default: []].append(turn)
@@ -28,7 +28,7 @@ final class ReadTurns {
         }
     }
 
-    /// How many topics have a read under way.
+    /// Number of topics with a read under way.
     var count: Int { lines.count }
 }
 

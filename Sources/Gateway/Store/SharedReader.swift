@@ -2,11 +2,13 @@ import Core
 import Reactors
 import Rights
 
-/// Reads of one sort that callers share when they ask the same at the same time.
+/// Reads of one kind that callers share when they ask the same at the same time.
 ///
 /// Thread: the shard's.
 final class SharedReader<Answer> {
-    /// What makes two reads one: script, keys and arguments, but for the time and what else differs from call to call.
+    /// The properties in which two reads must agree to be shared.
+    ///
+    /// They are script, keys and arguments, without the time and others that differ from call to call.
     struct Key: Hashable {
         let script: String
         let keys: [[UInt8]]
@@ -29,10 +31,10 @@ final class SharedReader<Answer> {
         self.desk = desk
     }
 
-    /// Answers a caller with a read that is sent from now on: one that others wait for already, or one of his own, which
-    /// he pays.
+    /// Answers a caller with a read that is sent from now on.
     ///
-    /// `run` calls Redis; it is called when the read's turn has come, so it takes the time then.
+    /// It is one for which others wait already, or a new one, which is charged to the caller. `run` calls Redis at the
+    /// read's turn, so it takes the time then.
     func read(
         _ key: Key, payer: Payer, weightUs: Int, run: @escaping (@escaping Waiter) -> Void, _ answer: @escaping Waiter
     ) {

@@ -1,24 +1,24 @@
-/// Runs reads that are the same once, for all who wait.
+/// Runs equal reads once, for all callers that wait.
 ///
-/// A read answers those who asked before it was sent, never those who asked later: what a caller has written before
-/// he asks is in his answer. So while one is under way, whoever wants the same gathers for the next, and a key has at most
-/// one read under way and one to follow. Pure.
+/// A read answers the callers that asked before it was sent, never later ones: the answer contains everything that a
+/// caller wrote before asking. While one is under way, further callers wait for the next. A key has at most one read
+/// under way and one to follow. Pure.
 struct SharedReads<Key: Hashable, Waiter> {
     private struct Line {
-        /// Those whom the read under way answers; `nil` while none is.
+        /// The callers of the read under way; `nil` while there is none.
         var asked: [Waiter]?
-        /// Those whom the next one answers.
+        /// The callers of the next read.
         var waiting: [Waiter]
     }
 
     private var lines: [Key: Line] = [:]
 
-    /// Whether a read that is not sent yet will answer whoever asks now.
+    /// Whether a read that is not sent yet will answer a caller that asks now.
     func rides(_ key: Key) -> Bool { lines[key].map { !$0.waiting.isEmpty } ?? false }
 
-    /// Lets somebody wait; true when the read is to be queued now.
+    /// Adds a caller; true when the read has to be queued now.
     ///
-    /// Otherwise one is queued already, or ``answered(_:)`` will say so.
+    /// Otherwise one is queued already, or ``answered(_:)`` will report it.
     mutating func add(_ waiter: Waiter, _ key: Key) -> Bool {
         guard lines[key] != nil else {
             lines[key] = Line(asked: nil, waiting: [waiter])
@@ -28,21 +28,22 @@ struct SharedReads<Key: Hashable, Waiter> {
         return false
     }
 
-    /// The read was sent: whoever waits is asked for.
+    /// The read was sent: it will answer the waiting callers.
     mutating func sent(_ key: Key) {
         guard let line = lines[key] else { return }
         lines[key] = Line(asked: line.waiting, waiting: [])
     }
 
-    /// The read under way was answered: takes those whom it answers, and tells who was first to want the next, which is to
-    /// be queued now; `nil` when nobody does.
+    /// The read under way was answered: returns its callers, and the first caller of the next read.
+    ///
+    /// The next read has to be queued now; `nil` when no caller waits for it.
     mutating func answered(_ key: Key) -> (waiters: [Waiter], next: Waiter?) {
         guard let line = lines[key] else { return ([], nil) }
         lines[key] = line.waiting.isEmpty ? nil : Line(asked: nil, waiting: line.waiting)
         return (line.asked ?? [], line.waiting.first)
     }
 
-    /// The queued read will not be sent: takes those who wait for it.
+    /// The queued read will not be sent: returns its callers.
     mutating func refused(_ key: Key) -> [Waiter] {
         guard let line = lines[key], line.asked == nil else { return [] }
         lines[key] = nil

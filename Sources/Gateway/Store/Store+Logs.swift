@@ -4,13 +4,13 @@ import Reactors
 import RedisLink
 import Rights
 
-/// The reads of logs for clients that join and for repairs, and who pays for them.
+/// The reads of logs for joining clients and for repairs, and their charges.
 extension Store {
-    /// Reads position, events and state for clients that join or a feed under repair; creates the position when there
-    /// is none.
+    /// Reads position, events and state for joining clients or a feed under repair; creates the position when there is
+    /// none.
     ///
-    /// It goes before the reads of callers, and waits only while too much is in flight. Answers come in the order of their
-    /// requests.
+    /// It precedes the reads of callers, and waits only while too much is in flight. Answers arrive in the order of
+    /// their requests.
     func read(_ topic: Topic, _ order: LogRead.Order, since: Position?, _ completion: @escaping LogRead.Completion) {
         let payer = order == .newest ? joinPayers.removeValue(forKey: topic) : nil
         read(topic, order, since: since, nil, payer, completion)
@@ -26,9 +26,9 @@ extension Store {
         _ topic: Topic, _ order: LogRead.Order, since: Position?, _ asker: TopicAsker?, _ payer: Payer?,
         _ completion: @escaping LogRead.Completion
     ) {
-        // What is missed is rarely much; what it turns out to be is charged afterwards.
+        // Clients have rarely missed much; the actual cost is charged afterwards.
         let weightUs = order == .newest ? scripts.positionUs(topic) : repairWeight.us
-        // Only who joins is told the state. It is read by the same call, which then has room for fewer events.
+        // Only joining clients receive the state. The same call reads it, which then has room for fewer events.
         let stateful = order == .newest ? scripts.stateful(topic) : nil
         let share = stateful == nil ? 1 : 4
         let pages = LogPages(
@@ -42,11 +42,11 @@ extension Store {
         send(read, pages, before: 0, weightUs: weightUs)
     }
 
-    /// What stays the same over the pages of a read.
+    /// The constant part of a read over its pages.
     private struct Read {
         let topic: Topic
         let stateful: StoreScripts.Stateful?
-        /// Who joins a topic whose script decides about it.
+        /// The joining caller, on a topic whose script decides who may join.
         let asker: TopicAsker?
         let payer: Payer?
         let completion: LogRead.Completion
@@ -63,7 +63,7 @@ extension Store {
                     if pages.order == .oldest { repairWeight.took(eventsUs: eventsUs(answer)) }
                     var pages = pages
                     if let before = pages.take(answer) {
-                        // It is known now that much is missed.
+                        // The read is now known to need many pages.
                         send(read, pages, before: before, weightUs: scripts.logUs)
                     } else {
                         read.completion(pages.whole.map { .success($0) } ?? .failure(Store.nonsense))
@@ -93,7 +93,7 @@ extension Store {
         ]
         let personal = before == 0 ? read.stateful?.personal : nil
         if personal != nil {
-            // Without a caller nobody is let in: the script is told of one who is nobody.
+            // Without a caller the script is called for one without an identity, and admits no client.
             let caller = read.asker?.caller ?? .nobody
             arguments += StateProvider.arguments(topic, caller, nowMs: wallMs())
         }
@@ -113,7 +113,7 @@ extension Store {
         }
     }
 
-    /// Why a read failed: what a `@subscribe` script said to the caller, or what is wrong with Redis or the script.
+    /// The reason of a failed read: a `@subscribe` script's refusal, or the fault of Redis or the script.
     func refusal(_ failure: RedisFailure, _ personal: StateProvider?) -> Refusal {
         guard let personal, failure.kind == .other || failure.kind == .script else { return failure.refusal }
         if let refusal = personal.refusal(failure.detail) { return refusal }
@@ -121,26 +121,26 @@ extension Store {
         return Refusal(.internalError, "the script of this topic failed; the gateway's log tells why")
     }
 
-    /// Takes what a page has cost beyond what was paid for the join: the events that were missed, and a new position.
+    /// Charges the cost of a page beyond the join's charge: the missed events, and a new position.
     private func charge(_ payer: Payer, _ answer: LogRead.Answer, isNew: Bool) {
         budgets.charge(payer, us: eventsUs(answer) + (isNew ? limits.newPositionUs : 0), nowMs: reactor.nowMs)
     }
 
-    /// What the events of a page have cost Redis.
+    /// The cost of a page's events for Redis, microseconds.
     private func eventsUs(_ answer: LogRead.Answer) -> Int {
         let bytes = answer.events.reduce(0) { $0 + $1.data.count + LogPages.eventBytes }
         return scripts.eventsUs(answer.events.count, bytes: bytes, limits)
     }
 
-    /// Pays for a join; a refusal when it cannot be paid.
+    /// Charges a join to its payer; returns a refusal when that is impossible.
     ///
-    /// A join that is answered by the read which an earlier one waits for costs nothing: `rides`.
+    /// A join that shares the read of an earlier one costs nothing: `rides`.
     func payJoin(_ topic: Topic, payer: Payer, rides: Bool) -> Refusal? {
         if rides { return nil }
         if let refusal = budgets.pay(payer, us: scripts.positionUs(topic), nowMs: reactor.nowMs) { return refusal }
-        // Who joins a personal topic is answered alone, and pays by name.
+        // A join of a personal topic has a read of its own, charged to its payer.
         guard !isPersonal(topic) else { return nil }
-        // Joins that are given up before they are read leave their payers here.
+        // Joins that are given up before their read leave their payers here.
         if joinPayers.count >= limits.knownPositionsMax { joinPayers.removeAll() }
         joinPayers[topic] = payer
         return nil

@@ -4,9 +4,9 @@ import Reactors
 import RedisLink
 import Rights
 
-/// What is read of topics for those who ask over HTTP, and what keeps positions.
+/// Reads of topics for HTTP callers, and the renewal of positions.
 extension Store {
-    /// Reads a page of the log; the caller pays.
+    /// Reads a page of the log; the caller's budget is charged.
     func history(
         _ topic: Topic, after: Int, limit: Int, payer: Payer,
         _ completion: @escaping (Result<History, Refusal>) -> Void
@@ -48,10 +48,10 @@ extension Store {
         }
     }
 
-    /// Reads where a topic stands, its state, and how many gateways are subscribed; creates nothing.
+    /// Reads a topic's position, its state, and the number of subscribed gateways; creates nothing.
     ///
-    /// The asker pays. Where a script decides who may join, it decides here as well, unless nobody is to be told the
-    /// state.
+    /// The asker's budget is charged. Where a script decides who may join, it decides here as well, unless the state is
+    /// not wanted.
     func peek(
         _ topic: Topic, _ asker: TopicAsker, isTold: Bool = true,
         _ completion: @escaping (Result<Peek, Refusal>) -> Void
@@ -67,7 +67,7 @@ extension Store {
             run: { [self] done in readPeek(topic, isPersonal ? asker : nil, isTold: isTold, done) }, completion)
     }
 
-    /// Asks the script of a topic, where it has one, whether the caller may still be there; the gateway asks for itself.
+    /// Asks a topic's script, where it has one, whether the caller may still be subscribed; no caller is charged.
     func recheck(
         _ topic: Topic, _ asker: TopicAsker, _ completion: @escaping (Result<Void, Refusal>) -> Void
     ) {
@@ -81,7 +81,7 @@ extension Store {
         }
     }
 
-    /// Reads where a topic stands; `asker` is the caller whom its script is asked for, `nil` where it has none.
+    /// Reads a topic's position; `asker` is the caller for its script, `nil` where it has none.
     private func readPosition(
         _ topic: Topic, _ asker: TopicAsker?, isTold: Bool,
         _ completion: @escaping (Result<[RESPValue], Refusal>) -> Void
@@ -137,7 +137,7 @@ extension Store {
         }
     }
 
-    /// Reads what a topic follows: at most `followsMax` topics of its set; what is no topic is left out.
+    /// Reads the topics that a topic follows: at most `followsMax` of its set; malformed names are left out.
     func follows(_ topic: Topic, _ completion: @escaping (Result<[Topic], Refusal>) -> Void) {
         // SRANDMEMBER with a count is SMEMBERS with a bound.
         let command = RedisCall("SRANDMEMBER", keys.follows(topic), Store.decimal(limits.followsMax))
@@ -154,8 +154,8 @@ extension Store {
 
     /// Renews some of the positions without events that members here still need; called now and then.
     ///
-    /// While Redis is away they stay due. A thousand a second leave publishers room; whatever comes later than in a third of
-    /// its life still has the rest of it.
+    /// While Redis is unavailable they stay due. A thousand a second leave room for publishes; a renewal later than at
+    /// a third of the life still has the rest of it.
     func sweep() {
         idle.thin(topics: desk.statistics.topics.value) { lastDelivered($0)?.offset == 0 }
         for _ in 0..<4 where link.isReady {
@@ -167,12 +167,12 @@ extension Store {
                 let call = ScriptCall(
                     script: scripts.renew, keys: topics.map { keys.meta($0) },
                     arguments: [Store.decimal(limits.idlePositionSeconds)])
-                // One that fails is made up for by the next.
+                // A failed one is made up for by the next.
                 link.run(call, lane: nil) { _ in }
             }
         }
     }
 
-    /// What one call of renew.lua takes.
+    /// Maximum topics of one call of renew.lua.
     static let renewedAtOnce = 64
 }

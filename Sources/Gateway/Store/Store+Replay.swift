@@ -4,11 +4,11 @@ import Dialects
 import RedisLink
 import Rights
 
-/// Events by the clock, for clients that know no positions.
+/// Events by time, for clients that know no positions.
 extension Store {
     /// Reads the newest events of a topic since a time, in one call; creates nothing.
     ///
-    /// The asker pays. Where a script decides who may join, it is asked first.
+    /// The asker's budget is charged. Where a script decides who may join, it is asked first.
     func replay(
         _ topic: Topic, _ wanted: ReplayRequest, asker: TopicAsker,
         _ completion: @escaping (Result<Replay, Refusal>) -> Void

@@ -2,7 +2,7 @@ import Commands
 import Core
 import RedisLink
 
-/// How replies are checked and turned into values.
+/// Checks of replies, and their conversion into values.
 extension Store {
     static let nonsense = Refusal(.internalError, "the store answered something that cannot be")
 
@@ -16,7 +16,7 @@ extension Store {
         value.integer ?? value.bytes.flatMap { ASCII.decimal($0) }
     }
 
-    /// Reads epoch, offset and what became of the event, once for each event.
+    /// Parses epoch, offset and the outcome of the event, once for each event.
     static func outcomes(_ value: RESPValue, count: Int) -> Outcomes? {
         PublishCall.Told.read(value, count: count)?.map { told in
             guard let position = told.position else {
@@ -31,14 +31,14 @@ extension Store {
         return Position(epoch: epoch, offset: offset)
     }
 
-    /// Reads the answer to a read of the log up to its end, or up to an offset, which is 0 otherwise.
+    /// Parses the answer to a read of the log up to its end, or up to an offset; `before` is 0 for the end.
     static func answer(
         _ value: RESPValue, _ order: LogRead.Order, before: Int, json: JSON.Limits
     ) -> LogRead.Answer? {
         guard let fields = value.elements, fields.count >= 4, let position = position(fields[0], fields[1]),
             let entries = fields[3].elements
         else { return nil }
-        // An entry that no client may get is a hole like one that is not there.
+        // An entry that must not reach clients is a hole, like a missing one.
         let events = entries.map { event($0, epoch: position.epoch, json: json) }
         let last = before > 0 ? min(position.offset, before - 1) : position.offset
         return LogRead.Answer(

@@ -5,20 +5,20 @@ import Reactors
 import RedisLink
 import Rights
 
-/// A shard's side of Redis: the scripts by their meaning, replies checked and turned into values.
+/// A shard's access to Redis: scripts by their purpose, replies checked and converted into values.
 ///
-/// Replies are as untrusted as any other input: what does not fit is `internal`, never a trap. Thread: the shard's.
+/// Replies are as untrusted as any other input: a malformed one is `internal`, never a trap. Thread: the shard's.
 final class Store: TopicReader {
-    /// What a publisher is told.
+    /// The result that a publisher receives.
     struct Receipt: Equatable {
         var position: Position
         /// Whether the id was known: nothing was stored or sent.
         var isDuplicate: Bool
     }
 
-    /// Where a topic stands, for people and backends.
+    /// A topic's position and state, for people and backends.
     struct Peek {
-        /// `nil` when nobody has published on it or joined it.
+        /// `nil` when no client has published on it or joined it.
         var position: Position?
         /// Gateways subscribed to its channel.
         var nodes: Int
@@ -32,17 +32,17 @@ final class Store: TopicReader {
         /// The oldest offset kept, 0 when the log is empty.
         var first: Int
         var events: [ChannelMessage]
-        /// The offset behind which the following page begins; `nil` when this one reaches the end.
+        /// The offset after which the next page begins; `nil` when this one reaches the end.
         var next: Int?
     }
 
-    /// Who waits for the answer to a publish.
+    /// Receives the answer to a publish.
     private typealias PublishCompletion = (Result<Receipt, Refusal>) -> Void
-    /// What each publisher of a group is told.
+    /// The result for each publisher of a group.
     typealias Outcomes = [Result<Receipt, Refusal>]
 
     let link: any RedisCalls
-    /// `nil` unless what is acknowledged must be on replicas.
+    /// `nil` unless an event must be on replicas before it is acknowledged.
     private let replicas: ReplicaWaits?
     let scripts: StoreScripts
     let keys: Keys
@@ -52,7 +52,7 @@ final class Store: TopicReader {
     private var lanes: UInt64 = 0
     private var publishes: PublishQueue<PublishCompletion>
     let reactor: Reactor
-    /// What this shard was told by its publishes and reads.
+    /// Positions that this shard's publishes and reads returned.
     var known: KnownPositions
     let desk: ReadDesk
     /// Now, milliseconds since 1970.
@@ -61,17 +61,17 @@ final class Store: TopicReader {
     let pages: SharedReader<History>
     let peeks: SharedReader<Peek>
     let replays: SharedReader<Replay>
-    /// Who pays for what the next read for joining clients turns out to cost, by topic.
+    /// The payers charged for the actual cost of the next read for joining clients, by topic.
     var joinPayers: [Topic: Payer] = [:]
-    /// What the next repair is expected to cost.
+    /// The expected cost of the next repair.
     var repairWeight = RepairWeight()
     /// The order in which reads of logs are answered.
     let turns = ReadTurns()
     /// Positions without events that this shard keeps alive.
     var idle: IdlePositions
-    /// The last event that members here were given; set once the topics are there.
+    /// The position of the last event that members here received; set once the topics exist.
     var lastDelivered: (Topic) -> Position? = { _ in nil }
-    /// Is told what the author of a `@subscribe` script must mend; set once the log is there.
+    /// Receives script faults for the author of a `@subscribe` script; set once the log exists.
     var onScriptFault: (_ name: String, _ text: String) -> Void = { _, _ in }
 
     init(
@@ -106,16 +106,16 @@ final class Store: TopicReader {
         return lanes
     }
 
-    /// The last event of a topic that this shard knows of: from its members' feed, or from what Redis has answered.
+    /// The last position of a topic that this shard knows: from its members' feed, or from Redis's answers.
     func top(_ topic: Topic) -> Position? {
         let (delivered, told) = (lastDelivered(topic), known[topic]?.position)
         guard let delivered, let told else { return delivered ?? told }
         return delivered.epoch == told.epoch && told.offset > delivered.offset ? told : delivered
     }
 
-    /// The event that an answer told of last, as proof of what Redis had; `nil` when it is older than two probes.
+    /// The event of the last answer, as proof of the data that Redis had; `nil` when it is older than two probes.
     ///
-    /// Of what was answered before the last probe, the probe itself has shown that it was on disk.
+    /// For answers before the last probe, the probe itself has shown that they were on disk.
     var witness: LinkWitness? {
         guard let (topic, atMs) = known.latest, reactor.nowMs - atMs <= 2 * limits.redisProbeMs,
             let position = known[topic]?.position, position.offset > 0
@@ -124,17 +124,17 @@ final class Store: TopicReader {
             meta: keys.meta(topic), epoch: position.epoch, offset: position.offset, atMs: atMs)
     }
 
-    /// Publishes on a topic that were committed through this shard, as far as it remembers.
+    /// Number of publishes on a topic that were committed through this shard, as far as it remembers.
     func published(_ topic: Topic) -> Int { known[topic]?.published ?? 0 }
 
     // MARK: Publish
 
     /// Publishes an event: offset, log and channel in one step; committed when the completion succeeds.
     ///
-    /// It is sent at the end of the tick's turn, with what else there is of its topic, or after the answer that the topic
-    /// waits for. Events of one topic keep their order.
+    /// It is sent at the end of the tick's turn, with the other events of its topic, or after the pending call of the
+    /// topic. Events of one topic keep their order.
     ///
-    /// `payer` pays for Redis's time and for the bytes that stay, unless it is a service; `nil`: the gateway itself.
+    /// `payer` is charged for Redis's time and for the stored bytes, unless it is a service; `nil`: the gateway itself.
     func publish(
         _ topic: Topic, _ event: EventName, _ data: [UInt8], _ id: PublishID?, origin: SessionOrigin? = nil,
         payer: Payer?, _ completion: @escaping (Result<Receipt, Refusal>) -> Void
@@ -189,7 +189,7 @@ final class Store: TopicReader {
         }
     }
 
-    /// Tells the publishers; those whose event is stored once the replicas have it, where that is wanted.
+    /// Answers the publishers; for stored events once the replicas have them, where that is required.
     private func tell(_ group: PublishQueue<PublishCompletion>.Group, _ result: Result<Outcomes, Refusal>) {
         guard let replicas, case .success = result else { return Store.tell(group, result) }
         replicas.confirm(link.writer) { refusal in
@@ -197,7 +197,7 @@ final class Store: TopicReader {
         }
     }
 
-    /// Reads the answer of a call and remembers it.
+    /// Parses the answer of a call and remembers its positions.
     private func receipts(
         _ result: Result<RESPValue, RedisFailure>, _ group: PublishQueue<PublishCompletion>.Group
     ) -> Result<Outcomes, Refusal> {

@@ -3,16 +3,16 @@ import Core
 import RedisLink
 import Service
 
-/// The scripts that a gateway calls for itself, by their meaning.
+/// The scripts that a gateway calls for itself, by their purpose.
 struct StoreScripts: Sendable {
-    /// The scripts of a namespace that tell a topic's state, and the state's keys.
+    /// The scripts of a namespace that return a topic's state, and the state's keys.
     struct Stateful: Sendable {
         let subscribe: ScriptID
         let position: ScriptID
         let keys: [Template]
         /// Microseconds of Redis to read the position and the state.
         let weightUs: Int
-        /// The `@subscribe` script of the namespace; `nil` where the state is the same for everybody.
+        /// The `@subscribe` script of the namespace; `nil` where all callers receive the same state.
         let personal: StateProvider?
     }
 
@@ -20,13 +20,13 @@ struct StoreScripts: Sendable {
     let subscribe: ScriptID
     let history: ScriptID
     let replay: ScriptID
-    /// Microseconds of Redis to read events by the clock.
+    /// Microseconds of Redis to read events by time.
     let replayUs: Int
     let position: ScriptID
     let renew: ScriptID
     /// Microseconds of Redis: to read a position, and a page of the log at its limit.
     private let positionUs: Int
-    /// What an event costs Redis.
+    /// Microseconds of Redis to publish an event.
     let publishUs: Int
     private let historyUs: Int
     /// Microseconds of Redis to read a page of a log for a join or a repair, at its limit.
@@ -44,7 +44,7 @@ struct StoreScripts: Sendable {
     let retryWebhook: ScriptID
     let outboxPut: ScriptID
     let outboxFigures: ScriptID
-    /// Microseconds of Redis to read who is here on a full topic.
+    /// Microseconds of Redis to read the presence of a full topic.
     let hereReadUs: Int
     private let stateful: [ArraySlice<UInt8>: Stateful]
 
@@ -90,18 +90,18 @@ struct StoreScripts: Sendable {
         self.stateful = stateful
     }
 
-    /// What it costs Redis to tell where a topic stands, and its state; also what a join costs without missed events.
+    /// Microseconds of Redis to read a topic's position and state; also the cost of a join without missed events.
     func positionUs(_ topic: Topic) -> Int { stateful(topic)?.weightUs ?? positionUs }
 
-    /// What a page of a log costs Redis, by the share of the largest one.
+    /// Microseconds of Redis to read a page of a log, by its share of the largest one.
     func historyUs(_ limit: Int, of pageMax: Int) -> Int { positionUs + historyUs * limit / max(1, pageMax) }
 
-    /// What events of a log cost Redis, by their share of a page: by their number or by their bytes.
+    /// Microseconds of Redis to read events of a log, by their share of a page: by their number or by their bytes.
     func eventsUs(_ count: Int, bytes: Int, _ limits: Limits) -> Int {
         max(logUs * count / max(1, limits.logPageEventsMax), logUs * bytes / max(1, limits.logPageBytesMax))
     }
 
-    /// Whether a script decides who may join the topic, and tells each caller a state of its own.
+    /// Whether a script decides who may join the topic, and returns a different state to each caller.
     func isPersonal(_ topic: Topic) -> Bool { stateful(topic)?.personal != nil }
 
     /// The scripts of a topic's namespace; `nil` when it has no state.

@@ -1,29 +1,29 @@
-/// The rest after a lap through the members of a large topic.
+/// The pause after a fan-out round through the members of a large topic.
 ///
-/// Writing an event to thousands takes many ticks. Without a rest a busy topic would fill the loop with writes of few
-/// events each; with one, what comes meanwhile leaves in one write a member, and publishes, pings and handshakes find
-/// the loop free for a fifth of the time. A topic whose events come further apart than a lap and its rest never waits.
-/// Pure: time is a parameter.
+/// Writing an event to thousands of members takes many ticks. Without a pause, a busy topic would fill the loop with
+/// writes of few events each. With one, events that arrive meanwhile share one write for each member. Publishes, pings
+/// and handshakes find the loop free for a fifth of the time. A topic whose events are further apart than a round and
+/// its pause never waits. Pure: time is a parameter.
 struct FanoutRest {
-    /// When the lap began, monotonic microseconds; `nil` between laps.
+    /// When the round began, monotonic microseconds; `nil` between rounds.
     private var begunUs: Int?
     private var endUs = Int.min
 
-    /// The rest is a quarter of what the lap took, but not longer than this.
+    /// The pause is a quarter of the round's duration, but at most this, in microseconds.
     static let usMax = 2_000
 
-    /// The first millisecond in which the rest is over.
+    /// The first millisecond after the pause.
     var endMs: Int { endUs / 1_000 + 1 }
 
-    /// Whether the next lap may begin.
+    /// Whether the next round may begin.
     func isOver(nowUs: Int) -> Bool { nowUs >= endUs }
 
-    /// Members have their turn; nothing when the lap has begun already.
+    /// Members get their turn; no effect when the round has begun already.
     mutating func workBegins(nowUs: Int) {
         begunUs = begunUs ?? nowUs
     }
 
-    /// The lap has ended.
+    /// The round has ended and the pause begins.
     mutating func begins(nowUs: Int) {
         guard let begunUs else { return }
         self.begunUs = nil

@@ -1,30 +1,32 @@
 import Core
 
-/// What a shard knows of a topic's order: which event comes next, and what to do with the one that came.
+/// A shard's position in a topic: the number of the next event, and the verdict on each event received.
 ///
-/// Pure. It decides for the members that are live; who joins is merged by ``JoinMerge``. An event is delivered only
-/// when it follows the last one; a hole is repaired from the log or told, never passed over (design, sentence 4).
+/// Pure. It decides for live members; ``JoinMerge`` serves joining clients. An event is delivered only when it follows
+/// the last one. A hole is repaired from the log or reported, never skipped silently (design, sentence 4).
 struct FeedCursor: Equatable {
-    /// What to do with an event.
+    /// The decision on an event.
     enum Verdict: Equatable {
-        /// Send it to the live members.
+        /// Deliver it to the live members.
         case deliver
-        /// It was seen already, or belongs to an epoch that is over.
+        /// It was received before, or belongs to an ended epoch.
         case ignore
-        /// Keep it: a repair is under way and it follows what the repair will bring.
+        /// Keep it: a repair is under way, and the event follows the result.
         case hold
-        /// Keep it and ask the log for what follows this position: events are missing, or the event is of another
-        /// epoch. Whether that epoch has begun or is long over only the log knows.
+        /// Keep it and read the log after this position.
+        ///
+        /// Events are missing, or the event is of another epoch. Only the log knows whether that epoch is new or long
+        /// over.
         case repair(after: Position)
     }
 
-    /// What is known of the order.
+    /// State of the order.
     private enum State: Equatable {
-        /// Nothing: there is no member to give events to.
+        /// No position: no member receives events.
         case unknown
-        /// The live members were given everything up to this position.
+        /// The live members have received everything up to this position.
         case live(Position)
-        /// Something is missing after this position, and a repair fetches it.
+        /// Events are missing after this position, and a repair fetches them.
         case repairing(after: Position)
     }
 
@@ -32,7 +34,7 @@ struct FeedCursor: Equatable {
     /// The epoch before the current one; its late events are dropped without asking the log.
     private var retiredEpoch: [UInt8]?
 
-    /// The last event the live members were given; `nil` while there is none to compare with.
+    /// The position of the last event that the live members received; `nil` while there is none.
     var position: Position? {
         switch state {
         case .unknown: nil
@@ -45,7 +47,7 @@ struct FeedCursor: Equatable {
         if case .repairing = state { true } else { false }
     }
 
-    /// A positioned event came.
+    /// Takes an event with a position.
     mutating func received(_ next: Position) -> Verdict {
         switch state {
         case .unknown: return .ignore
@@ -64,26 +66,26 @@ struct FeedCursor: Equatable {
         }
     }
 
-    /// Events may be missing, known from elsewhere than an event; the position to repair after, `nil` when there is
-    /// nothing to.
+    /// Starts a repair because events may be missing; the position to repair after, `nil` when there is none.
     mutating func doubted() -> Position? {
         guard let position else { return nil }
         state = .repairing(after: position)
         return position
     }
 
-    /// A repair brought events up to this position and goes on.
+    /// A repair has fetched events up to this position and continues.
     mutating func advanced(to reached: Position) {
         state = .repairing(after: reached)
     }
 
-    /// A repair brought events up to `top`, or established that it cannot.
+    /// A repair has ended with everything up to `top`, or cannot fetch more.
     mutating func repaired(to top: Position) {
         if let current = position, current.epoch != top.epoch { retiredEpoch = current.epoch }
         state = .live(top)
     }
 
-    /// A read of the log answered with an epoch that no event has told of: what it holds is fetched from its start.
+    /// Starts over in an epoch that a read of the log reported first; returns its start, after which events are
+    /// fetched.
     mutating func reset(to epoch: [UInt8]) -> Position? {
         guard let start = Position(epoch: epoch, offset: 0) else { return nil }
         if let current = position, current.epoch != epoch { retiredEpoch = current.epoch }
@@ -91,16 +93,17 @@ struct FeedCursor: Equatable {
         return start
     }
 
-    /// What it means for the feed that a joining client was answered with a position.
+    /// Effect on the feed of the position with which a joining client was answered.
     enum JoinMeaning: Equatable {
-        /// The feed had no position; it has this one now.
+        /// The feed had no position and takes this one.
         case adopted
-        /// The same epoch; the client stands at or before or after the feed, which goes on as it is.
+        /// The same epoch: the feed continues unchanged, whether the client stands before, at or behind it.
         case same
-        /// The epoch changed without an event having told: the live members are told, and its events are fetched for
-        /// them after this position.
+        /// The epoch changed, and no event has shown it.
+        ///
+        /// The live members receive a `gap`, and the events after this position are fetched for them.
         case reset(Position)
-        /// The answer is of an epoch that is over; the client has to ask again.
+        /// The answer is of an ended epoch; the client's read is repeated.
         case stale
     }
 
@@ -112,22 +115,22 @@ struct FeedCursor: Equatable {
         }
         if answer.epoch == current.epoch { return .same }
         if answer.epoch == retiredEpoch {
-            // Answers come in the order of the questions: the same answer again is what the log says now.
+            // Answers arrive in the order of the reads: a repeated one is the current state of the log.
             retiredEpoch = nil
             return .stale
         }
         return reset(to: answer.epoch).map { .reset($0) } ?? .stale
     }
 
-    /// Forgets the position when the last member has gone and the channel is given up.
+    /// Forgets the position, when the last member has left and the channel is given up.
     mutating func forget() {
         self = FeedCursor()
     }
 }
 
-/// Which of the events that came while a client was joining it still has to get.
+/// Decides which events received during a join a client still has to receive.
 enum JoinMerge {
-    /// The client was answered with position `answer`; an event that came meanwhile is sent on when it follows it.
+    /// Whether an event received during the join follows the position with which the client was answered.
     ///
     /// Unpositioned events are always sent on: they are delivered at most once and were not in the answer.
     static func follows(_ event: Position?, _ answer: Position) -> Bool {

@@ -1,26 +1,26 @@
 import Core
 
-/// A repair of a feed: the read that is to close the hole, and the events that wait behind it.
+/// A repair of a feed: the read that closes the hole, and the events held until then.
 struct FeedRepair {
-    /// How far the read of the log is.
+    /// State of the read of the log.
     ///
-    /// An answer to a read with another number is too late.
+    /// An answer with the number of another read is ignored.
     enum Read {
-        /// It is to be asked for: by the next sweep when one has failed, or when the channel is confirmed.
+        /// To be started by the next sweep after a failure, or when the channel is confirmed.
         case due
-        /// It waits for its turn.
+        /// The read waits for a free slot.
         case waiting(Int)
         /// The store was asked when so many of the events were held.
         ///
-        /// `hasDropped`: an event that came since then was dropped, because too many are held.
+        /// `hasDropped`: a later event was dropped, because too many are held.
         case asked(Int, before: Int, hasDropped: Bool)
     }
 
     private(set) var read = Read.due
-    /// In the order they came.
+    /// In the order in which they were received.
     private(set) var held: [Delivery] = []
 
-    /// The read's number; `nil` while it is due.
+    /// The read's number; `nil` while none is waiting or under way.
     var number: Int? {
         switch read {
         case .due: nil
@@ -28,25 +28,25 @@ struct FeedRepair {
         }
     }
 
-    /// Whether nothing brings the repair on but another question.
+    /// Whether only a new read can continue the repair.
     var isDue: Bool { number == nil }
 
-    /// The hole was found by an event, which waits until it is closed.
+    /// A repair; the event that revealed the hole is held until it is closed.
     init(holding first: Delivery? = nil) {
         if let first { held.append(first) }
     }
 
-    /// The read waits for its turn.
+    /// The read waits for a free slot.
     mutating func waits(_ number: Int) {
         read = .waiting(number)
     }
 
-    /// The read is asked for now: it will bring all that has come.
+    /// The read starts now: its answer will contain every event received so far.
     mutating func asks(_ number: Int) {
         read = .asked(number, before: held.count, hasDropped: false)
     }
 
-    /// The read under way was asked for after everything held had come.
+    /// Notes that the read under way started after all events held were received.
     mutating func asksBehindHeld() {
         if case .asked(let number, _, let hasDropped) = read {
             read = .asked(number, before: held.count, hasDropped: hasDropped)
@@ -58,10 +58,10 @@ struct FeedRepair {
         read = .due
     }
 
-    /// Keeps an event; beyond the bound it is dropped, and another repair fetches it after this one.
+    /// Keeps an event; beyond the bound it is dropped, and a further repair fetches it.
     mutating func hold(_ delivery: Delivery, countMax: Int) {
         if held.count < countMax { return held.append(delivery) }
-        // A read that is still to be asked for will bring it.
+        // A read that has not started yet will contain it.
         if case .asked(let number, let before, _) = read { read = .asked(number, before: before, hasDropped: true) }
     }
 }

@@ -1,16 +1,16 @@
 import Core
 
-/// The read of the log that answers the clients that wait for a topic.
+/// The read of the log that answers the clients that join a topic.
 ///
-/// An answer to a read with another number is too late.
+/// An answer with the number of another read is ignored.
 enum JoinRead {
-    /// Nobody is asked for.
+    /// No read.
     case none
-    /// It waits for its turn, and will bring what comes meanwhile.
+    /// The read waits for a free slot; it will contain the events received meanwhile.
     case waiting(Int)
-    /// The store was asked for what follows a position.
+    /// The store was asked for the events after a position.
     ///
-    /// The events that came since then may be missing from its answer.
+    /// Events received since then may be missing from its answer, and are held.
     case asked(Int, since: Position?, held: [Delivery])
 
     /// The read's number; `nil` when there is none.
@@ -21,11 +21,11 @@ enum JoinRead {
         }
     }
 
-    /// Keeps an event for those who are asked for; false when there are too many, and it was not kept.
+    /// Keeps an event for the clients that the read serves; false when too many are held, and it was not kept.
     mutating func hold(_ delivery: Delivery, countMax: Int) -> Bool {
         guard case .asked(let number, let since, var held) = self else { return true }
         guard held.count < countMax else { return false }
-        // Without it two would refer to the storage, and each event would copy all before it.
+        // Avoids a second reference to the storage: each event would copy all held before it.
         self = .none
         held.append(delivery)
         self = .asked(number, since: since, held: held)

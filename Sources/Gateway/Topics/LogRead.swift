@@ -1,23 +1,23 @@
 import Core
 
-/// A read of a topic: where it stands, events after a position, and its state, all of one moment.
+/// A read of a topic: its position, events after a position, and its state, all at one point in time.
 enum LogRead {
-    /// Which events are wanted.
+    /// The part of the events that is read.
     enum Order: String {
         /// The newest ones after the position, down to the end: for clients that join.
         case newest
-        /// The first ones after the position that the log has: for a repair, which asks again for those that follow.
+        /// The oldest ones after the position that the log has: for a repair, which reads on until the end.
         case oldest
     }
 
-    /// What was read.
+    /// The result of a read.
     struct Answer: Equatable {
         var position: Position
         /// Consecutive; with `newest` they end at ``position``.
         var events: [ChannelMessage]
         var state: [UInt8]?
 
-        /// What a client has missed that has seen everything up to `since`; `nil` when not all of it is here.
+        /// The events after `since`, for a client that has received everything up to it; `nil` when some are not here.
         func missed(since: Position) -> ArraySlice<ChannelMessage>? {
             guard since.epoch == position.epoch, since.offset <= position.offset else { return nil }
             let missing = position.offset - since.offset
@@ -27,9 +27,9 @@ enum LogRead {
 
     typealias Completion = (Result<Answer, Refusal>) -> Void
 
-    /// The consecutive part of what a reply held: up to the end for `newest`, from the first one for `oldest`.
+    /// The consecutive part of a reply's entries: up to the end for `newest`, from the first one for `oldest`.
     ///
-    /// `nil` stands for an entry that is no event.
+    /// `nil` is an entry that is no event.
     static func consecutive(_ entries: [ChannelMessage?], _ order: Order, upTo top: Int) -> [ChannelMessage] {
         switch order {
         case .newest:

@@ -1,6 +1,6 @@
 import Core
 
-/// The ledgers of topics without members, kept in the order of their end; beyond the bound the oldest are forgotten.
+/// The ledgers of topics without members, in the order in which they ended; beyond the capacity the oldest are dropped.
 struct PastLedgers {
     private let capacity: Int
     private var ledgers: [Topic: TopicLedger] = [:]
@@ -15,7 +15,7 @@ struct PastLedgers {
     mutating func keep(_ ledger: TopicLedger, of topic: Topic) {
         ledgers[topic] = ledger
         order.append(topic)
-        // A topic may stand in the order more than once; its first place then takes it out, which is early, not wrong.
+        // A topic may be queued more than once. Its first place then removes it, which is early, not wrong.
         while order.count > capacity, let oldest = order.popFirst() { ledgers[oldest] = nil }
     }
 

@@ -1,11 +1,11 @@
 import Core
 
-/// Lets so many reads of logs be under way at once; the others wait for their turn.
+/// Limits the number of reads of logs under way at once; further reads wait.
 ///
-/// After an outage every topic is read again (failures.md R16): a hundred thousand reads would fill the link for
-/// whoever publishes.
+/// After an outage every topic is read again (failures.md R16): a hundred thousand reads would fill the link and delay
+/// publishes.
 struct ReadGate<Feed: AnyObject> {
-    /// What a read is for.
+    /// The purpose of a read.
     enum Purpose {
         case joining
         case repair
@@ -19,7 +19,7 @@ struct ReadGate<Feed: AnyObject> {
         self.inFlightMax = inFlightMax
     }
 
-    /// Whether the read may be made now; otherwise ``next()`` tells when.
+    /// Whether the read may start now; otherwise ``next()`` returns it later.
     mutating func enters(_ feed: Feed, for purpose: Purpose, _ read: Int) -> Bool {
         guard inFlight < inFlightMax else {
             waiting.append((feed, purpose, read))
@@ -29,12 +29,12 @@ struct ReadGate<Feed: AnyObject> {
         return true
     }
 
-    /// A read that entered is over.
+    /// A read that entered has ended.
     mutating func leaves() {
         inFlight -= 1
     }
 
-    /// The next read that may be made; it has entered.
+    /// The next waiting read that may start; it counts as entered.
     mutating func next() -> (Feed, Purpose, Int)? {
         guard inFlight < inFlightMax, let first = waiting.popFirst() else { return nil }
         inFlight += 1

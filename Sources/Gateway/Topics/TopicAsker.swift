@@ -1,9 +1,9 @@
 import Commands
 import Rights
 
-/// On whose behalf a topic is read where a script decides who may join it, and tells each caller a state of its own.
+/// The caller of a read of a topic whose script decides who may join, and may return a different state to each caller.
 struct TopicAsker: Equatable {
     let caller: CommandCaller
-    /// Whose budget pays.
+    /// The payer whose budget is charged.
     let payer: Payer
 }

@@ -1,38 +1,38 @@
 import Core
 import Transport
 
-/// What became of one topic's events on one shard, counted so that two sums must balance.
+/// Counts of one topic's events on one shard, such that two sums must balance.
 ///
-/// Events: as far as the feed's position has advanced, so many events came, were repaired, or were told to be missed.
-/// Deliveries: as often as an event was handed to a member, it was written, conflated, dropped, or still waits.
+/// Events: the advance of the feed's position equals the events received, repaired and reported as missed. Deliveries:
+/// the events handed to members equal those written, conflated, dropped and waiting.
 struct TopicLedger {
-    /// What is counted here; the queues' part is added by ``report(members:at:)``.
+    /// The counts made here; ``report(members:at:)`` adds those of the queues.
     var figures = TopicReport()
-    /// What the members' queues made of them.
+    /// Outcome counts of the members' queues.
     let counts: OutboundCounts
 
-    /// Where the current stretch of the feed began.
+    /// The position at which the current stretch of the feed began.
     private var base: Position?
-    /// How far the stretches before it reached, added up.
+    /// Sum of the lengths of the stretches before it.
     private var advancedBefore = 0
 
     init(counts: OutboundCounts = OutboundCounts()) {
         self.counts = counts
     }
 
-    /// The feed goes on from another position than the one it has reached.
+    /// The feed continues from a position other than the one it has reached.
     mutating func begins(at position: Position, after reached: Position?) {
         ends(at: reached)
         base = position
     }
 
-    /// The feed has no position any more.
+    /// The feed loses its position.
     mutating func ends(at reached: Position?) {
         advancedBefore = advanced(to: reached)
         base = nil
     }
 
-    /// Everything known, with the feed at that position.
+    /// All counts, for a feed at that position.
     func report(members: Int, at position: Position?) -> TopicReport {
         var report = figures
         report.members = members
@@ -45,7 +45,7 @@ struct TopicLedger {
         return report
     }
 
-    /// How far the feed has advanced in all.
+    /// Total advance of the feed.
     func advanced(to position: Position?) -> Int {
         guard let base, let position, position.epoch == base.epoch else { return advancedBefore }
         return advancedBefore + position.offset - base.offset

@@ -1,4 +1,4 @@
-/// Questions to all shards for what they know of a topic, and the answers that are still missing.
+/// Pending questions to all shards about a topic, and their partial answers.
 struct TopicQuestions {
     private struct Question {
         var left: Int
@@ -26,7 +26,7 @@ struct TopicQuestions {
         open[number] = question
     }
 
-    /// Answers with what is known the questions that are open too long: an answer was lost to a full mailbox.
+    /// Answers questions pending for too long with the partial result: an answer was lost to a full mailbox.
     mutating func expire(nowMs: Int, afterMs: Int) {
         for (number, question) in open where nowMs - question.askedMs >= afterMs {
             open[number] = nil

@@ -1,24 +1,24 @@
-/// What one shard, or all of a node, know of a topic: its members here and what became of its events.
+/// Counts of a topic on one shard, or on all of a node: its members and the outcome of its events.
 struct TopicReport: Sendable, Equatable {
     /// Live members.
     var members = 0
     /// Events committed through this node.
     var published = 0
-    /// Events that came in order on the channel.
+    /// Events received in order on the channel.
     var came = 0
     /// Events without a position: delivered at most once.
     var plain = 0
-    /// Events that came again, of an epoch that is over, or that the log did not have.
+    /// Events received again, of an ended epoch, or unknown to the log.
     var late = 0
     /// Events fetched from the log to close a hole.
     var repaired = 0
-    /// Offsets that no log holds any more: a gap was told instead.
+    /// Offsets that no log holds any more: a `gap` was sent instead.
     var missed = 0
-    /// Epochs that ended while members were live: a gap was told.
+    /// Epochs that ended while members were live: a `gap` was sent.
     var resets = 0
     /// Gap messages to members.
     var signalled = 0
-    /// How far the feed's position has moved in all.
+    /// Total advance of the feed's position.
     var advanced = 0
     /// Events from the log given to joining clients, of ``handed``.
     var recovered = 0
@@ -26,7 +26,7 @@ struct TopicReport: Sendable, Equatable {
     var handed = 0
     /// Of them, written to the socket.
     var written = 0
-    /// Of them, left out for a newer one.
+    /// Of them, replaced by a newer one.
     var conflated = 0
     /// Of them, lost to a client that read too slowly and was closed.
     var droppedSlow = 0
@@ -41,7 +41,7 @@ struct TopicReport: Sendable, Equatable {
             && handed == written + conflated + droppedSlow + droppedGone + waiting
     }
 
-    /// Every figure with its name, as an audit tells it.
+    /// Every figure with the name under which an audit reports it.
     var figures: [(name: String, value: Int)] {
         TopicReport.figures.map { ($0.name, self[keyPath: $0.path]) }
     }

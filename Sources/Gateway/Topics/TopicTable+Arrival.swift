@@ -2,7 +2,7 @@ import Core
 
 /// The normal way of an event: from its channel to the members, in order.
 extension TopicTable {
-    /// An event came on the channel; members have it after ``endTurn()``, or when it is their turn.
+    /// Takes an event of the channel; members receive it after ``endTurn()``, or at their turn of a fan-out round.
     func received(_ topic: Topic, _ message: ChannelMessage) {
         guard let feed = feeds[topic] else { return }
         let delivery = delivery(message, of: feed)

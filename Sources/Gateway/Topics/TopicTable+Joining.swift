@@ -2,9 +2,9 @@ import Core
 import Dialects
 import Reactors
 
-/// How clients that join are answered: one read of the log for all who wait, however many return at once.
+/// Answers to joining clients: one read of the log serves all that wait, however many reconnect at once.
 extension TopicTable {
-    /// Answers those who wait: at once, or with the read after the one under way.
+    /// Answers the joining clients with a new read, or with the one after the read under way.
     func answerJoining(_ feed: TopicFeed<Client>) {
         guard feed.isConfirmed, case .none = feed.joinRead, !feed.joining.isEmpty else { return }
         let read = newRead()
@@ -13,11 +13,11 @@ extension TopicTable {
         readForJoining(feed, read)
     }
 
-    /// Asks the store; `read` may be over already when it had to wait for its turn.
+    /// Starts the read; it may have been given up while it waited for a slot.
     func readForJoining(_ feed: TopicFeed<Client>, _ read: Int) {
         guard feed.joinRead.number == read else { return pass() }
         let asker = store.isPersonal(feed.topic) ? feed.joining.first?.client.asker : nil
-        // One read is for one caller there, perhaps on several devices; who stands behind is answered by the next.
+        // A personal topic's read serves one caller, perhaps on several devices; the next read serves the others.
         let count = asker.map { asker in feed.joining.prefix { $0.client.asker == asker }.count } ?? feed.joining.count
         for index in 0..<count { feed.joining[index].isAsked = true }
         let since = feed.earliestSince
@@ -33,9 +33,9 @@ extension TopicTable {
         }
     }
 
-    /// A read was answered: those that wait for their turn are asked for.
+    /// A read was answered: waiting reads are started.
     ///
-    /// A link that is down refuses from inside the asking; one loop then serves however many wait.
+    /// A link that is down refuses inside the call. One loop then serves any number of waiting reads.
     func pass() {
         gate.leaves()
         guard !isPassing else { return }
@@ -63,7 +63,7 @@ extension TopicTable {
             guard !asked.isEmpty else { break }
             let before = feed.cursor.position
             let meaning = feed.cursor.joined(at: answer.position)
-            // An answer of an epoch that is over answers nobody.
+            // An answer of an ended epoch serves no client.
             guard meaning != .stale else { break }
             if case .reset(let start) = meaning { reset(feed, to: start, from: before) }
             admit(asked, to: feed, answer, held, since: since, isFirst: meaning == .adopted)
@@ -71,7 +71,7 @@ extension TopicTable {
         answerJoining(feed)
     }
 
-    /// Lets in those whom the answer serves; whoever stood in another epoch than was asked for waits for the next.
+    /// Admits the clients that the answer serves; a client in another epoch than was asked for waits for the next read.
     private func admit(
         _ asked: [Joining<Client>], to feed: TopicFeed<Client>, _ answer: LogRead.Answer, _ held: [Delivery],
         since: Position?, isFirst: Bool
@@ -89,15 +89,15 @@ extension TopicTable {
             joining.client.joined(feed, place: place)
             statistics.subscriptions.add(1)
         }
-        // What came during the first join went past a feed without a position: it is looked at now.
+        // Events received during the first join passed a feed without a position: they are processed now.
         guard isFirst else { return }
         for delivery in held where delivery.message.position != nil { process(delivery, in: feed) }
         hand(feed)
     }
 
-    /// Takes those whom the answer serves out of the joining, at once: there may be very many.
+    /// Takes the clients that the answer serves out of `joining`, all at once: there may be very many.
     ///
-    /// Who was asked for stands before who came later.
+    /// Clients that this read was made for stand before later ones.
     private func served(
         _ asked: [Joining<Client>], of feed: TopicFeed<Client>, _ answer: Position, _ since: Position?
     ) -> [Joining<Client>] {
@@ -115,7 +115,7 @@ extension TopicTable {
         return served
     }
 
-    /// Sends the answer, what was missed, and what came meanwhile as far as it follows without a hole.
+    /// Sends the answer, the missed events, and those received meanwhile as far as they follow without a hole.
     private func admit(
         _ joining: Joining<Client>, to feed: TopicFeed<Client>, _ answer: LogRead.Answer, _ events: [Delivery],
         _ following: [Delivery]
@@ -134,7 +134,7 @@ extension TopicTable {
         feed.ledger.figures.handed += count + following.count
     }
 
-    /// Of the events that came during the read, those that follow its answer without a hole, and how far they reach.
+    /// The events received during the read that follow its answer without a hole, and the position that they reach.
     private static func following(_ held: [Delivery], _ answer: Position) -> ([Delivery], reached: Position) {
         var reached = answer
         var following: [Delivery] = []
@@ -148,7 +148,7 @@ extension TopicTable {
         return (following, reached)
     }
 
-    /// Keeps an event for those who wait for the read under way; one that waits for its turn will bring it.
+    /// Keeps an event for the clients of the read under way; a read that waits for a slot will contain it.
     func holdForJoining(_ delivery: Delivery, _ feed: TopicFeed<Client>) {
         if feed.joinRead.hold(delivery, countMax: limits.heldEventsMax) { return }
         feed.endJoinRead()

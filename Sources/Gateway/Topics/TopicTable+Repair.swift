@@ -3,12 +3,12 @@ import Dialects
 import Reactors
 import Transport
 
-/// How a hole is closed from the log before anything follows it.
+/// Repair: a hole is closed from the log before any later event is delivered.
 extension TopicTable {
     /// The command link has a new connection, perhaps to another server.
     ///
-    /// While the two links led to different servers, one server's log did not have what the other one published. What
-    /// was dropped then is asked for once more.
+    /// While the two links led to different servers, the log of one did not have the events published on the other.
+    /// Events dropped then are now read from the log.
     func relinked() {
         for feed in feeds.values where feed.hasUnknown {
             feed.hasUnknown = false
@@ -17,7 +17,7 @@ extension TopicTable {
         }
     }
 
-    /// Fetches what follows a position before anything else is delivered.
+    /// Fetches the events after a position before any other is delivered.
     func repair(_ feed: TopicFeed<Client>, after position: Position) {
         guard repairs else { return feed.cursor.repaired(to: position) }
         let read = newRead()
@@ -27,7 +27,7 @@ extension TopicTable {
         readForRepair(feed, read)
     }
 
-    /// Asks the store; `read` may be over already when it had to wait for its turn.
+    /// Starts the read; it may have been given up while it waited for a slot.
     func readForRepair(_ feed: TopicFeed<Client>, _ read: Int) {
         guard feed.repair?.number == read, let since = feed.cursor.position else { return pass() }
         feed.repair?.asks(read)
@@ -45,7 +45,7 @@ extension TopicTable {
         }
     }
 
-    /// The log has begun another epoch: the members are told, and what it holds is fetched from its start (D9).
+    /// Moves to a new epoch of the log: the members receive a `gap`, and its events are fetched from the start (D9).
     func reset(_ feed: TopicFeed<Client>, to start: Position, from before: Position?) {
         tellReset(feed, to: start, from: before)
         repair(feed, after: start)
@@ -61,7 +61,7 @@ extension TopicTable {
         let before = feed.cursor.position
         if since.epoch != answer.position.epoch, let start = feed.cursor.reset(to: answer.position.epoch) {
             guard answer.position == start else { return reset(feed, to: start, from: before) }
-            // Nothing was published in it yet. After the death of a master that is so for nearly all of its topics.
+            // The new epoch has no events. After the loss of a master that is so for nearly all of its topics.
             tellReset(feed, to: start, from: before)
             feed.cursor.repaired(to: start)
             return processHeld(feed, upTo: start)
@@ -89,16 +89,16 @@ extension TopicTable {
         processHeld(feed, upTo: answer.position)
     }
 
-    /// What no log holds any more is told before anything that follows it.
+    /// Reports events that no log holds any more, before any later event.
     private func skip(_ feed: TopicFeed<Client>, from reached: Position, to hole: Position) {
         feed.ledger.figures.missed += hole.offset - reached.offset
         tellGap(feed, hole, .missed)
     }
 
-    /// The log has been delivered up to `top`: what was held meanwhile goes its way.
+    /// The log has been delivered up to `top`: the held events are processed.
     ///
-    /// A script writes the log before it publishes. So a read that was asked for after an event came has brought the
-    /// event, or nobody has written it: its epoch is over, or its position was forged. Asking again would never end.
+    /// A script writes the log before it publishes. A read that began after an event was received therefore contains
+    /// the event, unless its epoch is over or its position was forged. Repeating the read would never end.
     private func processHeld(_ feed: TopicFeed<Client>, upTo top: Position) {
         guard let repair = feed.repair, case .asked(_, let before, let hasDropped) = repair.read else { return }
         feed.repair = nil
@@ -106,7 +106,7 @@ extension TopicTable {
         let isUnknown = repair.held.prefix(before).contains { !top.includes($0.message.position) }
         feed.hasUnknown = feed.hasUnknown || isUnknown
         for delivery in repair.held.dropFirst(before) { process(delivery, in: feed) }
-        // The first of them that is ahead made a read be asked for; the others came before that read, too.
+        // The first event that is ahead started a read; the others were received before that read, too.
         feed.repair?.asksBehindHeld()
         if hasDropped, !feed.cursor.isRepairing, let after = feed.cursor.doubted() { self.repair(feed, after: after) }
     }

@@ -3,17 +3,17 @@ import Dialects
 import Reactors
 import Transport
 
-/// How events reach the members: what has come of a topic goes to each of them at once.
+/// Fan-out: each member receives all events of a topic that arrived in one turn of the loop at once.
 ///
-/// Looking up a member, its queue and its place in the loop costs more than an event's bytes, and under load a turn of
-/// the loop brings many events; a member is visited once for all of them. The members of a small topic are visited at
-/// the end of the turn. Those of a large one have their turn in laps, a slice of them in each tick, so that nobody else
-/// waits for thousands of writes, and whoever's turn it is gets what has come up to then. Whatever is told to members
-/// in between hands over first what has come (``hand(_:)``).
+/// Looking up a member, its queue and its place in the loop costs more than an event's bytes. Under load a turn of the
+/// loop brings many events, so a member is visited once for all of them. Members of a small topic are visited at the
+/// end of the turn. Members of a large topic are visited in rounds, a slice in each tick, so that other work does not
+/// wait for thousands of writes. Each member then receives everything up to that moment. Any other message to the
+/// members first hands over the pending events (``hand(_:)``).
 extension TopicTable {
-    /// Takes an event for the members; whoever brings it hands it over, or calls ``endTurn()``.
+    /// Queues an event for the members; the caller hands it over, or calls ``endTurn()``.
     func deliver(_ delivery: Delivery, in feed: TopicFeed<Client>) {
-        // A lap cannot keep up: it is for the members' own queues to tell who reads too slowly.
+        // A round cannot keep up: the members' own queues must then detect slow readers.
         if feed.lap.bytes + FanoutLap.bytes(of: delivery) > limits.outboundBytesMax { hand(feed) }
         statistics.events.add(1)
         feed.lap.append(delivery)
@@ -22,7 +22,7 @@ extension TopicTable {
         turn.append(feed)
     }
 
-    /// Hands over what the turn has brought; large topics begin their laps.
+    /// Hands over the events of the turn; large topics begin their rounds.
     func endTurn() {
         guard !turn.isEmpty else { return }
         for feed in turn {
@@ -36,13 +36,13 @@ extension TopicTable {
         turn.removeAll(keepingCapacity: true)
     }
 
-    /// Whether ``serveSlice()`` has something to do.
+    /// Whether ``serveSlice()`` has work.
     var hasLaps: Bool { !laps.isEmpty }
 
-    /// Gives the next members of a large topic their turn; true when a lap has ended, and the next topic's begins.
+    /// Serves the next members of a large topic; true when a round has ended, and the next topic's begins.
     func serveSlice() -> Bool {
         guard let feed = laps.first else { return false }
-        // What they are written takes as long as that they are.
+        // Writing many bytes takes as long as visiting many members.
         let countMax = max(limits.fanoutSliceBytesMax / max(feed.bytesOfNextTurn, 1), 1)
         let (places, isLast) = feed.lap.next(min(limits.fanoutSliceMembers, countMax), of: feed.members.count)
         serve(feed, places)
@@ -54,14 +54,14 @@ extension TopicTable {
         return true
     }
 
-    /// Hands all members what they have not got yet.
+    /// Hands all members the events that they have not received.
     func hand(_ feed: TopicFeed<Client>) {
         guard !feed.lap.isEmpty else { return }
         serve(feed, feed.members.indices)
         feed.lap.removeAll()
     }
 
-    /// Hands the members at some places what they have not got yet.
+    /// Hands the members at some places the events that they have not received.
     func serve(_ feed: TopicFeed<Client>, _ places: Range<Int>) {
         guard !feed.lap.isEmpty else { return }
         var handed = 0
@@ -84,7 +84,7 @@ extension TopicTable {
         feed.ledger.figures.handed += handed
     }
 
-    /// Leaves out what the member's answer had already; returns how many it was handed.
+    /// Skips events that the member's answer contained; returns how many it was handed.
     private func handWhatFollows(_ deliveries: [Delivery], _ feed: TopicFeed<Client>, _ place: Int) -> Int {
         var handed = 0
         for delivery in deliveries {
@@ -100,7 +100,7 @@ extension TopicTable {
         return handed
     }
 
-    /// Tells the members that the topic goes on from a position that the events before it do not lead to.
+    /// Sends the members a `gap`: the topic continues from a position that does not follow the last event.
     func tellGap(_ feed: TopicFeed<Client>, _ position: Position, _ reason: GapReason) {
         hand(feed)
         statistics.gaps.add(1)

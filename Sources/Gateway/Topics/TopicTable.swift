@@ -3,34 +3,35 @@ import Dialects
 import Reactors
 import Transport
 
-/// The topics of one shard: who gets them, and the way of an event from the broker to the members.
+/// The topics of one shard: their members, and the way of an event from the broker to the members.
 ///
-/// The flow "subscribe" of the design: a first member asks the broker for the channel; once Redis has confirmed it,
-/// one read of the log answers all who wait; what came meanwhile follows; then live. Thread: the shard's.
+/// The flow "subscribe" of the design: a first member asks the broker for the channel. Once Redis has confirmed it, one
+/// read of the log answers all waiting clients. Events received meanwhile follow, and the clients are live. Thread: the
+/// shard's.
 final class TopicTable<Client: TopicClient> {
     let shard: Int
     let limits: Limits
     let store: any TopicReader
     let statistics: ShardStatistics
     let nowMs: () -> Int
-    /// Whether holes are repaired; only a test of the tests says no.
+    /// Whether holes are repaired; false only in a test of the tests.
     let repairs: Bool
     private let broker: Mailbox<BrokerMessage>
     private(set) var feeds: [Topic: TopicFeed<Client>] = [:]
-    /// What feeds counted that are given up, so that an audit can still tell; the oldest are forgotten.
+    /// The counts of feeds that were given up, for audits; the oldest are dropped.
     private var pastLedgers: PastLedgers
     private var emptied: [TopicFeed<Client>] = []
-    /// Feeds that clients have asked for, and when; a feed stands here once for each of them.
+    /// Feeds with joining clients, and when they asked; a feed has one entry for each of them.
     private var waiting: [(feed: TopicFeed<Client>, askedMs: Int)] = []
-    /// Feeds with events of this turn that are to be handed to their members.
+    /// Feeds with events of this turn for their members.
     var turn: [TopicFeed<Client>] = []
-    /// Large feeds whose members have their turn.
+    /// Large feeds with a fan-out round pending or under way.
     var laps = Ring<TopicFeed<Client>>()
-    /// Feeds whose repair failed; tried again at the next sweep.
+    /// Feeds whose repair failed; the next sweep tries them again.
     var stalled: [TopicFeed<Client>] = []
-    /// Reads that wait for others to be answered.
+    /// Limits the reads under way.
     var gate: ReadGate<TopicFeed<Client>>
-    /// Whether reads that waited are being asked for.
+    /// Whether waiting reads are being started.
     var isPassing = false
     private var reads = 0
 
@@ -51,7 +52,7 @@ final class TopicTable<Client: TopicClient> {
         self.statistics = statistics
     }
 
-    /// What this shard knows of a topic.
+    /// Counts of a topic on this shard.
     func report(_ topic: Topic) -> TopicReport {
         if let feed = feeds[topic] {
             return feed.ledger.report(members: feed.members.count, at: feed.cursor.position)
@@ -59,7 +60,7 @@ final class TopicTable<Client: TopicClient> {
         return pastLedgers[topic]?.report(members: 0, at: nil) ?? TopicReport()
     }
 
-    /// The last event that members here were given.
+    /// The position of the last event that members here received.
     func position(_ topic: Topic) -> Position? { feeds[topic]?.cursor.position }
 
     /// A number for the next read.
@@ -70,13 +71,13 @@ final class TopicTable<Client: TopicClient> {
 
     // MARK: Joining and leaving
 
-    /// Whether the read that others wait for would answer a client that joins now.
+    /// Whether a read that others wait for would also answer a client that joins now.
     func rides(_ topic: Topic) -> Bool {
-        // Those who were asked for stand before those who came later.
+        // Clients that a read was made for stand before later ones.
         !store.isPersonal(topic) && (feeds[topic]?.joining.last.map { !$0.isAsked } ?? false)
     }
 
-    /// Lets a client join, which has paid; it is answered with `subscribed` or refused.
+    /// Lets a client join, for which the budget was charged; it is answered with `subscribed` or refused.
     func join(_ client: Client, _ request: SubscribeRequest, ref: Reference?) {
         let feed: TopicFeed<Client>
         if let known = feeds[request.topic] {
@@ -101,7 +102,7 @@ final class TopicTable<Client: TopicClient> {
     /// Takes a client out of a topic, live or joining.
     func leave(_ client: Client, _ feed: TopicFeed<Client>, place: Int?) {
         if let place {
-            // Who leaves, and who takes the place, would miss their turn.
+            // The leaving member and the one that takes its place would miss their turn.
             serve(feed, place..<place + 1)
             serve(feed, feed.members.indices.suffix(1))
             feed.remove(at: place)?.moved(to: place, in: feed)
@@ -122,8 +123,8 @@ final class TopicTable<Client: TopicClient> {
 
     /// Redis has confirmed the channel, for the first time or again.
     ///
-    /// A second confirmation means that the channel was given up and taken again in between, so it is repaired like a
-    /// lost one.
+    /// A second confirmation means that the channel was given up and subscribed again in between, so it is repaired
+    /// like a lost one.
     func confirmed(_ topic: Topic) {
         guard let feed = feeds[topic] else { return }
         feed.isConfirmed = true
@@ -136,7 +137,7 @@ final class TopicTable<Client: TopicClient> {
         answerJoining(feed)
     }
 
-    /// The subscription is gone, or messages to this shard were lost: everything is repaired once it is confirmed.
+    /// The subscription is lost, or messages to this shard were: every topic is repaired once it is confirmed.
     func lost() {
         for feed in feeds.values {
             feed.isConfirmed = false
@@ -146,7 +147,7 @@ final class TopicTable<Client: TopicClient> {
         stalled.removeAll()
     }
 
-    /// One topic's subscription is gone: it is repaired once it is confirmed.
+    /// The subscription of one topic is lost: the topic is repaired once it is confirmed.
     func lost(_ topic: Topic) {
         guard let feed = feeds[topic] else { return }
         feed.isConfirmed = false
@@ -157,7 +158,7 @@ final class TopicTable<Client: TopicClient> {
 
     // MARK: Time
 
-    /// Gives up channels nobody wants any more, refuses joins that took too long, tries failed repairs again.
+    /// Gives up channels without members, refuses joins that took too long, and retries failed repairs.
     func sweep() {
         let nowMs = nowMs()
         emptied.removeAll { feed in
@@ -187,7 +188,7 @@ final class TopicTable<Client: TopicClient> {
         }
     }
 
-    /// Refuses all who have waited too long; they stand in the order in which they asked.
+    /// Refuses all clients that have waited too long; they stand in the order in which they asked.
     private func expire(_ feed: TopicFeed<Client>, askedUntilMs: Int) {
         let late = Array(feed.joining.prefix { $0.askedMs <= askedUntilMs })
         guard !late.isEmpty else { return }

@@ -1,7 +1,7 @@
 import Glibc
 import Reactors
 
-/// Standard input as lines; a pipe or terminal, since a file cannot be waited for.
+/// Standard input as lines; it must be a pipe or a terminal, since a file cannot be waited for.
 ///
 /// Thread: main.
 final class CommandInput: EventSource {

@@ -2,7 +2,7 @@ import Core
 import Reactors
 import Transport
 
-/// What the clients of a crowd share: reactor, log, figures.
+/// The state that the clients of a crowd share: reactor, log, figures.
 ///
 /// Thread: main.
 final class Crowd {
@@ -26,17 +26,17 @@ final class Crowd {
     private var unreadableMessages = 0
     private var latencies = LatencyHistogram()
     private var connects = LatencyHistogram()
-    /// When the first client was lost after a quiet second, when the last one was lost, and when all were back since.
+    /// Times of the first loss after a quiet second, of the last loss, and of the full return since.
     private var lossBeganMs = 0
     private var lastLossMs = Int.min / 2
     private var backMs: Int?
-    /// Clients that have begun, and those of them that were live or failed once.
+    /// Number of clients that have begun, and of those that were live or failed once.
     private var begun = 0
     private var settled = 0
-    /// Where the next cut begins.
+    /// The index of the next client to cut.
     private var cursor = 0
 
-    /// First attempts under way at most: enough to keep a core busy, few enough not to overrun a backlog.
+    /// Maximum first attempts under way: enough to keep a core busy, few enough not to overrun a backlog.
     private static let openingMax = 64
 
     init(_ options: CrowdOptions) throws(BenchFailure) {
@@ -58,9 +58,9 @@ final class Crowd {
         }
     }
 
-    // MARK: What the scenario asks for
+    // MARK: Commands of the scenario
 
-    /// Begins a few more clients.
+    /// Starts some more clients.
     func open() {
         while begun < clients.count, begun - settled < Crowd.openingMax {
             begun += 1
@@ -68,12 +68,12 @@ final class Crowd {
         }
     }
 
-    /// Makes the first so many clients stop reading; the others read.
+    /// Makes the first `count` clients stop reading; the others read.
     func stall(_ count: Int) {
         for client in clients { client.setStalled(client.number < count) }
     }
 
-    /// Lets the next so many connected clients leave; tells how many there were.
+    /// Disconnects the next `count` connected clients; returns how many there were.
     func leave(_ count: Int, byReset: (Int) -> Bool) -> Int {
         var left = 0
         for _ in clients.indices where left < count {
@@ -86,9 +86,9 @@ final class Crowd {
         return left
     }
 
-    // MARK: What the clients tell
+    // MARK: Reports of the clients
 
-    /// Whether one more may try to connect.
+    /// Whether one more client may try to connect.
     var mayAttempt: Bool { attemptsUnderWay < options.attemptsMax }
 
     /// An attempt begins; it ends as live, failed or disconnected.
@@ -123,7 +123,7 @@ final class Crowd {
         settle()
     }
 
-    /// Every client comes here once before all have begun; later calls are harmless.
+    /// Counts a client as settled; every client calls this once before all have begun, and later calls are harmless.
     private func settle() {
         settled = min(settled + 1, begun)
     }
@@ -137,7 +137,7 @@ final class Crowd {
 
     func errorCame() { errors += 1 }
 
-    /// Logs a message that was not understood, so that it is not lost silently.
+    /// Logs an unparsed message, so that it is not lost silently.
     func unreadable(_ client: CrowdClient) {
         unreadableMessages += 1
         log.begin("X", client: client.number, atUs: Clock.monotonicUs())
@@ -148,7 +148,7 @@ final class Crowd {
 
     // MARK: Figures
 
-    /// The figures as JSON; latencies and connects begin anew.
+    /// The figures as JSON; latencies and connects start again from zero.
     func status() -> String {
         log.flush()
         defer {

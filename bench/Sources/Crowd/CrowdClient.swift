@@ -4,10 +4,9 @@ import Rights
 import Transport
 import WebSocketCodec
 
-/// One client of a crowd: connects, subscribes, records what it is sent, and comes back after every disconnect from
-/// where it was.
+/// One client of a crowd: connects, subscribes, records all messages, and reconnects after every disconnect.
 ///
-/// Thread: main.
+/// It resumes from its position. Thread: main.
 final class CrowdClient: ConnectionHandler {
     private(set) var stage = ClientStage.away
     /// The client's number in its crowd, from 0.
@@ -23,25 +22,26 @@ final class CrowdClient: ConnectionHandler {
     private var beganUs = 0
     private var readUs = 0
     private var closeCode = 0
-    /// The delay that `draining` told, milliseconds.
+    /// The delay in the `draining` event, milliseconds.
     private var drainMs: Int?
     private var isStalled = false
     /// Whether the timer is set to subscribe again.
     private var isRetryDue = false
-    /// Why the upgrade was refused.
+    /// The reason for which the upgrade was refused.
     private var refusal: String?
     private var head: [UInt8] = []
     private var decoder = CrowdClient.newDecoder()
 
     private static let key = Base64.encode(Array("switchboard-bench".utf8.prefix(16)), .standard)
     private static let accept = Base64.encode(Digest.sha1(WebSocketHandshake.acceptInput(key: key)), .standard)
-    /// From connect to live, and between two subscribes; the gateway answers far sooner, if only with an error.
+    /// Maximum milliseconds from connect to live, and between two subscribes; the gateway answers far sooner, even an
+    /// error.
     private static let answerMs = 30_000
-    /// Without a byte for so long the peer is gone: a gateway pings more often.
+    /// Milliseconds without a byte after which the peer is gone: a gateway pings more often.
     private static let silenceMs = 60_000
-    /// Between two looks at whether an attempt may begin.
+    /// Milliseconds between two checks whether an attempt may begin.
     private static let turnMs = 20
-    /// Topics in one subscribe.
+    /// Maximum topics of one subscribe.
     private static let topicsPerSubscribe = 32
     private static let jsonLimits = JSON.Limits(depthMax: 64, elementsMax: 100_000)
 
@@ -57,7 +57,7 @@ final class CrowdClient: ConnectionHandler {
         timer = try ReactorTimer(crowd.reactor) { [unowned self] in timerFired() }
     }
 
-    // MARK: What the crowd asks for
+    // MARK: Commands of the crowd
 
     /// Connects now.
     func connect() {
@@ -86,7 +86,7 @@ final class CrowdClient: ConnectionHandler {
         }
     }
 
-    /// Leaves: by a TCP reset, or in good order.
+    /// Disconnects: by a TCP reset, or with a close handshake.
     func leave(byReset: Bool) {
         guard isConnected, let connection else { return }
         if byReset { return connection.reset(.normal) }
@@ -94,7 +94,7 @@ final class CrowdClient: ConnectionHandler {
         connection.close(.normal, last: CrowdClient.closeFrame(1_000))
     }
 
-    /// Stops or goes on reading; a stalled client that comes back reads until it is live.
+    /// Stops or resumes reading; a stalled client that reconnects reads until it is live.
     func setStalled(_ stalled: Bool) {
         isStalled = stalled
         guard stage == .live else { return }
@@ -109,7 +109,7 @@ final class CrowdClient: ConnectionHandler {
     /// Whether a WebSocket is open.
     var isConnected: Bool { stage == .subscribing || stage == .live }
 
-    // MARK: Going and coming
+    // MARK: Connecting and disconnecting
 
     private func timerFired() {
         isRetryDue = false
@@ -169,7 +169,7 @@ final class CrowdClient: ConnectionHandler {
         subscribe()
     }
 
-    /// Asks for every topic that was not asked for or was refused, from its position on.
+    /// Subscribes to every topic without a pending or confirmed subscription, from its position on.
     private func subscribe() {
         connection?.setDeadline(at: crowd.reactor.nowMs + CrowdClient.answerMs)
         let missing = places.indices.filter { places[$0].state == .open }
@@ -218,7 +218,7 @@ final class CrowdClient: ConnectionHandler {
         connection?.setDeadline(at: max(since + CrowdClient.silenceMs, crowd.reactor.nowMs + 1_000))
     }
 
-    // MARK: What comes in
+    // MARK: Received data
 
     func received(_ bytes: Span<UInt8>) {
         var position = 0
@@ -241,7 +241,7 @@ final class CrowdClient: ConnectionHandler {
             switch event {
             case .message(_, let payload): take(payload)
             case .ping(let payload): send(.pong, payload)
-            // Deflated messages were never agreed on.
+            // The client never agrees on deflated messages.
             case .pong, .deflated: break
             case .close(let code, _):
                 closeCode = Int(code ?? 1_005)
@@ -277,7 +277,7 @@ final class CrowdClient: ConnectionHandler {
         crowd.eventCame(latencyUs: frame.sentUs.map { readUs - $0 })
     }
 
-    /// Takes what the gateway says of itself.
+    /// Processes a message of the gateway that is no event.
     private func takeControl(_ payload: [UInt8], _ frame: FrameScanner) {
         let text = payload.span
         guard let root = try? JSON(parsing: payload, limits: CrowdClient.jsonLimits).root else {
@@ -316,7 +316,7 @@ final class CrowdClient: ConnectionHandler {
         }
     }
 
-    /// Asks again later: for the topic, or for all without an answer when the whole request was refused.
+    /// Subscribes again later: to the topic, or to all without an answer when the whole request was refused.
     private func refused(_ index: Int?) {
         guard stage == .subscribing else { return }
         for place in places.indices where index.map({ $0 == place }) ?? (places[place].state == .asked) {
@@ -345,7 +345,7 @@ final class CrowdClient: ConnectionHandler {
         if isStalled { connection?.pauseReading() }
     }
 
-    /// Which of the client's topics it is; `nil` when of none.
+    /// The index among the client's topics; `nil` for another topic.
     private func place(_ text: Span<UInt8>, _ range: Range<Int>?) -> Int? {
         guard let range, let topic = crowd.options.topics.number(text, range) else { return nil }
         let (perClient, count) = (crowd.options.perClient, crowd.options.topics.count)

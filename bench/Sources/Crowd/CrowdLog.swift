@@ -4,7 +4,7 @@ import Reactors
 
 /// The log of a crowd: lines gathered in memory and written in large pieces.
 ///
-/// A file that cannot be written ends the process: a log with a hole would accuse the gateway. Thread: main.
+/// A failed write ends the process: a log with a hole would blame the gateway. Thread: main.
 final class CrowdLog {
     private let descriptor: FileDescriptor
     private let path: String
@@ -69,7 +69,7 @@ final class CrowdLog {
         if bytes.count >= CrowdLog.chunkBytes { flush() }
     }
 
-    /// Writes what is gathered.
+    /// Writes the gathered lines.
     func flush() {
         var written = 0
         while written < bytes.count {

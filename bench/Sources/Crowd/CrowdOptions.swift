@@ -1,6 +1,6 @@
 import Core
 
-/// What the command line of `crowd` asks for.
+/// The command line of `crowd`.
 struct CrowdOptions {
     /// A gateway's address.
     struct URL {
@@ -12,7 +12,7 @@ struct CrowdOptions {
         let authority: String
         let path: String
 
-        /// Reads `wss://ADDRESS:PORT/path` or `ws://...`, the address numeric; without a path it is `/ws`.
+        /// Parses `wss://ADDRESS:PORT/path` or `ws://...`, the address numeric; without a path it is `/ws`.
         init?(_ text: String) {
             let usesTLS = text.hasPrefix("wss://")
             guard usesTLS || text.hasPrefix("ws://") else { return nil }
@@ -39,7 +39,7 @@ struct CrowdOptions {
     var clients = 1_000
     var topics = CrowdTopics(prefix: [], count: 0)
     var perClient = 1
-    /// Attempts to come back that may be under way at once; the others wait.
+    /// Maximum attempts to reconnect under way; the others wait.
     var attemptsMax = Int.max
     var log = ""
     var readsCommands = false
@@ -107,7 +107,7 @@ struct CrowdOptions {
         guard perClient <= topics.count else { throw BenchFailure("--per-client must be at most the count of topics") }
     }
 
-    /// Reads a number from 1 on.
+    /// Parses a number from 1 to `max`.
     private static func number(_ flag: String, _ value: String, max: Int) throws(BenchFailure) -> Int {
         guard let number = ASCII.decimal(value.utf8), number > 0, number <= max else {
             throw BenchFailure("\(flag) must be 1 to \(max)")

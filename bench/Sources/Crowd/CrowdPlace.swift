@@ -1,7 +1,7 @@
-/// Where a client is in one topic.
+/// The position of a client in one topic.
 struct CrowdPlace {
     enum State {
-        /// Not asked for, or refused.
+        /// Not requested, or refused.
         case open
         case asked
         case subscribed
@@ -12,28 +12,28 @@ struct CrowdPlace {
     /// The epoch of the position; `nil` before the first answer.
     private(set) var epoch: [UInt8]?
     private(set) var offset = 0
-    /// How far the subscription on this connection is.
+    /// State of the subscription on this connection.
     var state = State.open
-    /// What the last subscribe on this connection said; `nil` without a position.
+    /// The position in the last subscribe on this connection; `nil` without one.
     private(set) var asked: (epoch: [UInt8], offset: Int)?
 
     init(topic: Int) {
         self.topic = topic
     }
 
-    /// Notes that a subscribe with the position as it is now is sent.
+    /// Notes that a subscribe with the current position is sent.
     mutating func ask() {
         state = .asked
         asked = epoch.map { ($0, offset) }
     }
 
-    /// Takes the answer; one that recovers is followed by the events since, so the position stays where it was.
+    /// Takes the answer; a recovery is followed by the missed events, so the position stays.
     mutating func subscribed(epoch: [UInt8], offset: Int, recovered: Bool) {
         state = .subscribed
         if !recovered || self.epoch != epoch { move(epoch: epoch, offset: offset) }
     }
 
-    /// Takes an event's offset; what comes twice does not move the position back.
+    /// Takes an event's offset; a repeated event does not move the position back.
     mutating func came(_ offset: Int) {
         self.offset = max(self.offset, offset)
     }

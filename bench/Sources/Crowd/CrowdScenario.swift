@@ -2,7 +2,7 @@ import Core
 import Glibc
 import Reactors
 
-/// Many subscribers that record all they are sent, for a checker that compares it with what was published.
+/// Many subscribers that record everything they receive, for a checker that compares it with the publishes.
 ///
 /// Thread: main.
 final class CrowdScenario {
@@ -16,7 +16,7 @@ final class CrowdScenario {
     private var left = 0
 
     private static let stepMs = 5
-    /// How old a line may become before it is written: what a killed crowd loses.
+    /// Maximum age of an unwritten line, milliseconds: a killed crowd loses that much.
     private static let flushMs = 250
 
     init(_ options: CrowdOptions) throws(BenchFailure) {
@@ -38,12 +38,12 @@ final class CrowdScenario {
         if !options.readsCommands { endMs = Clock.monotonicMs() + options.seconds * 1_000 }
     }
 
-    /// Runs until its time or its input is over; true when every client was live then.
+    /// Runs until its time is over or its input ends; true when every client was live then.
     func run() throws(BenchFailure) -> Bool {
         timer?.set(atMs: 0)
         crowd.reactor.run()
         crowd.log.flush()
-        // Who commands it judges it, too.
+        // The process that sends commands also judges the result.
         guard endMs != Int.max else { return true }
         say(crowd.status())
         return crowd.isComplete
@@ -56,7 +56,7 @@ final class CrowdScenario {
         if due > 0 {
             let already = left
             _ = crowd.leave(due) { (already + $0) % 2 == 1 }
-            // Those there was nobody for are not made up for.
+            // Cuts without a connected client are not made up for.
             left += due
         }
         if nowMs - flushedMs >= CrowdScenario.flushMs {
@@ -94,7 +94,7 @@ final class CrowdScenario {
         }
     }
 
-    /// Writes a line at once, whatever standard output is.
+    /// Writes a line at once, even when standard output is a pipe or file.
     private func say(_ text: String) {
         let bytes = Array((text + "\n").utf8)
         _ = try? retrying { unsafe write(STDOUT_FILENO, bytes, bytes.count) }

@@ -10,7 +10,7 @@ struct CrowdTopics {
         self.count = count
     }
 
-    /// Reads `PREFIX:COUNT`; `nil` unless prefix and number make topics.
+    /// Parses `PREFIX:COUNT`; `nil` unless prefix and number make topics.
     init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":"), let count = ASCII.decimal(text[text.index(after: colon)...].utf8),
             count > 0, count <= 1_000_000, Topic(String(text[..<colon]) + "\(count - 1)") != nil
@@ -25,7 +25,7 @@ struct CrowdTopics {
         return name
     }
 
-    /// The number of a topic; `nil` for one that is not of these.
+    /// The number of a topic; `nil` for another one.
     func number(_ text: Span<UInt8>, _ range: Range<Int>) -> Int? {
         guard range.count > prefix.count else { return nil }
         let digits = range.lowerBound + prefix.count..<range.upperBound

@@ -1,24 +1,24 @@
 import Core
 
-/// Where the parts of a gateway's message lie, found in one pass without copying.
+/// The places of the parts of a gateway's message, found in one pass without copying.
 ///
-/// The text must be one JSON object; of its grammar only as much is checked as is needed to find the parts. A message
-/// that is not understood is `nil`, never half of one.
+/// The text must be one JSON object; the grammar is checked only as far as the parts require. A message that cannot be
+/// parsed is `nil`, never half parsed.
 struct FrameScanner {
     /// Text of the member between its quotes; `nil` when there is none.
     private(set) var event: Range<Int>?
-    /// Likewise.
+    /// The same, of the topic.
     private(set) var topic: Range<Int>?
     /// The exact text of `data`.
     private(set) var payload: Range<Int>?
     private(set) var offset: Int?
     /// The member `m` of `data`, without quotes when it is a string.
     private(set) var mark: Range<Int>?
-    /// The member `t` of `data`: when it was to be sent, microseconds of CLOCK_MONOTONIC.
+    /// The member `t` of `data`: the time at which it was due, microseconds of CLOCK_MONOTONIC.
     private(set) var sentUs: Int?
     private var position = 0
 
-    /// Levels of arrays and objects in `data`, counted and not kept.
+    /// Maximum depth of arrays and objects in `data`; the depth is counted and not stored.
     private static let depthMax = 1_000
 
     init?(_ text: Span<UInt8>) {
@@ -47,7 +47,7 @@ struct FrameScanner {
         event.map { equals(text, $0, name) } ?? false
     }
 
-    /// A number of digits alone, as a number.
+    /// A text that consists only of digits, as a number.
     static func decimal(_ text: Span<UInt8>, _ range: Range<Int>) -> Int? {
         guard !range.isEmpty, range.count <= 18 else { return nil }
         var value = 0
@@ -60,7 +60,7 @@ struct FrameScanner {
 
     // MARK: Grammar
 
-    /// Reads `data`, and on the way its members `m` and `t`.
+    /// Parses `data` and its members `m` and `t`.
     private mutating func dataValue(_ text: Span<UInt8>) -> Range<Int>? {
         skipSpace(text)
         guard byte(text) == UInt8(ascii: "{") else { return value(text) }
@@ -113,7 +113,7 @@ struct FrameScanner {
         }
     }
 
-    /// Skips a string; answers what is between its quotes.
+    /// Skips a string; returns the range between its quotes.
     private mutating func string(_ text: Span<UInt8>) -> Range<Int>? {
         guard take(UInt8(ascii: "\""), text) else { return nil }
         let start = position

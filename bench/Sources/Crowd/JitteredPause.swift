@@ -1,4 +1,4 @@
-/// Pauses before another attempt: uniform from 0 to a ceiling that doubles with each (full jitter).
+/// Pauses before another attempt: uniform from 0 to a ceiling that doubles with each attempt (full jitter).
 struct JitteredPause {
     private var ceilingMs = JitteredPause.firstMs
 

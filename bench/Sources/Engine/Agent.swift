@@ -2,21 +2,21 @@ import CLinux
 import Glibc
 import Reactors
 
-/// What an agent does: drives clients, or publishes.
+/// The task of an agent: drives clients, or publishes.
 ///
 /// Thread: main.
 protocol AgentPart: AnyObject {
     func obey(_ command: AgentCommand)
-    /// Comes every ``Agent/stepMs``.
+    /// Called every ``Agent/stepMs``.
     func tick(_ nowUs: Int)
-    /// What has happened since the last one; `second` is set by the caller.
+    /// The changes since the last snapshot; the caller sets `second`.
     func snapshot() -> AgentSnapshot
 }
 
 /// One process of a run, the coordinator's child: `switchboard-bench agent`.
 ///
-/// Its settings come as the first line of its input, then commands; its snapshots go to its output, one line each.
-/// It ends with its input, so that none outlives the coordinator. Thread: main.
+/// Its settings are the first line of its input, followed by commands; it writes its snapshots to its output, one line
+/// each. It ends with its input, so that none outlives the coordinator. Thread: main.
 final class Agent {
     private let reactor: Reactor
     private var part: (any AgentPart)?
@@ -64,14 +64,15 @@ final class Agent {
     private func begin(_ settings: AgentSettings) throws(BenchFailure) {
         switch settings.role {
         case .publisher:
-            // To be on time, it goes before what else runs on its core.
+            // To be on time, it precedes other work on its core.
             Reactors.Thread.setSlice(us: 100)
             part = try PublisherPart(reactor, settings)
         case .clients(let kind, let first, let count):
             if settings.options.pin >= 0, swb_pin_to_cpu(Int32(settings.options.pin)) != 0 {
                 throw BenchFailure("cannot run on CPU \(settings.options.pin): \(Errno.current)")
             }
-            // Clients stand for other machines: what shares their core, as the target's Redis, does not wait for them.
+            // Clients stand for other machines: processes on their core, such as the target's Redis, do not wait for
+            // them.
             Reactors.Thread.setSlice(us: 20_000)
             part = try ClientCrew(reactor, settings, kind, first: first, count: count)
         }
@@ -81,7 +82,7 @@ final class Agent {
     private func step() {
         let nowUs = Clock.monotonicUs()
         part?.tick(nowUs)
-        // A border between two seconds is one between two snapshots, too.
+        // A boundary between two seconds is also one between two snapshots.
         if nowUs >= nextSnapshotUs { tellSnapshot(nowUs) }
         timer?.set(atMs: nowUs / 1_000 + Agent.stepMs)
     }
@@ -91,7 +92,7 @@ final class Agent {
         var snapshot = part.snapshot()
         snapshot.commands = commands
         snapshot.loadUs = plan?.startUs ?? 0
-        // It tells of the time up to now, and may come a moment late.
+        // It covers the time up to now, and may be a moment late.
         snapshot.second = plan.map { $0.second(nowUs - Agent.snapshotUs / 2) } ?? -1
         let phaseUs = plan.map { $0.startUs % Agent.snapshotUs } ?? 0
         nextSnapshotUs = ((nowUs - phaseUs) / Agent.snapshotUs + 1) * Agent.snapshotUs + phaseUs
@@ -123,9 +124,9 @@ final class Agent {
     }
 }
 
-/// What a process may have open.
+/// The process's limits.
 enum ProcessLimits {
-    /// As many descriptors as are allowed.
+    /// Raises the limit of descriptors to the maximum allowed.
     static func raiseDescriptors() {
         var files = rlimit()
         let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

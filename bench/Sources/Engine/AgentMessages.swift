@@ -1,8 +1,8 @@
 import FoundationEssentials
 
-/// What an agent, a process of a run, is to be; the first line of its input.
+/// The settings of an agent, a process of a run; the first line of its input.
 struct AgentSettings: Codable {
-    /// What it does.
+    /// The agent's task.
     enum Role: Codable {
         case publisher
         /// Clients `first` ..< `first + count` of all, with a behaviour.
@@ -11,47 +11,47 @@ struct AgentSettings: Codable {
 
     var role: Role
     var options: BenchOptions
-    /// The agent's number among those of its kind, and how many these are.
+    /// The agent's number among those of its role, and their number.
     var index: Int
     var count: Int
 }
 
-/// What an agent is told; a line of its input each.
+/// The commands of an agent; one line of its input each.
 ///
-/// It ends with its input.
+/// The agent ends with its input.
 enum AgentCommand: Codable {
     /// Clients: connect all that are not connected.
     case open
-    /// Clients: leave, in good order; also those that are connecting.
+    /// Clients: disconnect with a close handshake; also those that are connecting.
     case close
-    /// Everybody: a load begins.
+    /// All agents: a load begins.
     case load(LoadPlan)
-    /// Clients: something only their behaviour understands.
+    /// Clients: a text for their behaviour.
     case tell(String)
 }
 
-/// What an agent tells, several times a second; a line of its output each.
+/// The report of an agent, several times a second; a line of its output each.
 struct AgentSnapshot: Codable {
-    /// What was counted since the last one.
+    /// The counts since the last snapshot.
     var figures = RunFigures()
     /// The load that the figures belong to: its ``LoadPlan/startUs``, 0 before the first.
     var loadUs = 0
     /// The second of the load that the figures belong to (``LoadPlan/second(_:)``).
     var second = -1
-    /// Commands it has obeyed so far.
+    /// Number of commands executed so far.
     var commands = 0
-    /// Nothing that it was told to do is still under way.
+    /// Whether nothing of the commands is still under way.
     var isDone = true
     /// Clients that are live now.
     var live = 0
-    /// Clients whose last connection is over, whoever ended it, or could not be made.
+    /// Number of clients whose last connection has ended or failed.
     var away = 0
-    /// When the first connection of the last ``AgentCommand/open`` was begun, and when the last client became live.
+    /// Times at which the first connection of the last ``AgentCommand/open`` began, and the last client became live.
     var openedUs = 0
     var liveUs = 0
-    /// What a reader of the results must know; each said once.
+    /// Remarks for a reader of the results; each sent once.
     var notes: [String] = []
-    /// A behaviour's own words to its scenario.
+    /// Texts of a behaviour for its scenario.
     var said: [String] = []
 }
 

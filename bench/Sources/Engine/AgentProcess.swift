@@ -7,7 +7,7 @@ import Reactors
 final class AgentProcess {
     let settings: AgentSettings
     let pid: Int32
-    /// The last thing it told, without its figures.
+    /// The last snapshot, without its figures.
     private(set) var state = AgentSnapshot(isDone: false)
     private var commands = 0
     /// Whether it has ended.
@@ -16,7 +16,7 @@ final class AgentProcess {
     private let output: FileDescriptor
     private var lines: LineSource?
 
-    /// Whether it has obeyed everything it was told, and nothing of that is still under way.
+    /// Whether it has executed every command, and nothing of them is still under way.
     var isDone: Bool { state.isDone && state.commands == commands }
 
     /// Starts the same program again as `switchboard-bench agent`; `took` is called with every snapshot.
@@ -60,7 +60,7 @@ final class AgentProcess {
         try say(try JSONLine.encode(settings))
     }
 
-    /// Tells it a command.
+    /// Sends a command.
     func tell(_ command: AgentCommand) throws(BenchFailure) {
         commands += 1
         try say(try JSONLine.encode(command))

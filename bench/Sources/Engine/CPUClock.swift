@@ -2,14 +2,15 @@ import Core
 import Reactors
 import Service
 
-/// The CPU time of some processes, to the nanosecond (`/proc/PID/task/*/schedstat`, proc(5)): `/proc/PID/stat` counts
-/// ticks of 10 ms.
+/// The CPU time of some processes, to the nanosecond (`/proc/PID/task/*/schedstat`, proc(5)).
+///
+/// `/proc/PID/stat` counts only ticks of 10 ms.
 struct CPUClock {
     let pids: [Int32]
 
     private static let threadsMax = 4_096
 
-    /// Nanoseconds that the processes' threads of now have run; those of a process that is gone count nothing.
+    /// Nanoseconds that the processes' current threads have run; those of an ended process count as 0.
     func nanoseconds() -> Int {
         var sum = 0
         for pid in pids {

@@ -1,42 +1,42 @@
-/// What the clients of a scenario do, in their own process; one object for all clients of a process.
+/// The behaviour of a scenario's clients, in their own process; one object for all clients of a process.
 ///
-/// Thread: main. Every hook has a default that does nothing, or what a subscriber of one topic does.
+/// Thread: main. Every hook has a default, which does nothing or acts as a subscriber of one topic.
 protocol ClientBehaviour: AnyObject {
-    /// The topic that the client of that number, among all of the run, subscribes to.
+    /// The topic to which the client of that number, among all of the run, subscribes.
     func topic(_ number: Int) -> String
     /// The token of the client of that number; `nil` for an anonymous one.
     func token(_ number: Int) -> String?
-    /// What a client does when its WebSocket is open.
+    /// The first step of a client whose WebSocket is open.
     func upgraded(_ client: LoadClient) -> Target.Step
-    /// What it does with a message on the way to being live.
+    /// The next step after a message before the client is live.
     func answered(_ client: LoadClient, _ text: Span<UInt8>) -> Target.Step
     /// The client is live.
     func isLive(_ client: LoadClient)
-    /// A live client got a message; `nowUs` is when its bytes were read.
+    /// A live client received a message; `nowUs` is when its bytes were read.
     func received(_ client: LoadClient, _ text: Span<UInt8>, nowUs: Int)
-    /// The client's connection is over, or could not be made.
+    /// The client's connection has ended, or could not be made.
     ///
-    /// True when it is to connect again at once (``LoadClient/connect()`` does it later).
+    /// True when it has to connect again at once (``LoadClient/connect()`` does it later).
     func ended(_ client: LoadClient) -> Bool
     /// A load begins.
     func begins(_ plan: LoadPlan)
-    /// The scenario says something.
+    /// Takes a text of the scenario.
     func told(_ text: String)
-    /// Comes every 10 ms.
+    /// Called every 10 ms.
     func tick(_ nowUs: Int)
-    /// Whether nothing that was begun still waits for an answer.
+    /// Whether no request still waits for an answer.
     var isDone: Bool { get }
 }
 
-/// The behaviours there are, by name; what a new scenario adds its own to.
+/// All behaviours, by name; a new scenario adds its own here.
 enum BehaviourKind: String, Codable {
     /// Subscribe to one topic and count.
     case listen
     /// Vote on a shop's tracks.
     case vote
-    /// Change bookings and hear of the queue.
+    /// Change bookings and receive the queue's updates.
     case queue
-    /// Subscribe to one topic, be cut, come back.
+    /// Subscribe to one topic, lose the connection, reconnect.
     case herd
     /// Subscribe to one topic; some stop reading for a time.
     case slow
@@ -52,7 +52,7 @@ enum BehaviourKind: String, Codable {
     }
 }
 
-/// A subscriber of one topic that counts what comes.
+/// A subscriber of one topic that counts messages.
 final class ListenBehaviour: ClientBehaviour {
     private let crew: ClientCrew
     /// Only users may publish.

@@ -3,7 +3,7 @@ import Core
 import Reactors
 import Transport
 
-/// The clients of one process: opens them, counts what they get, and tells the coordinator.
+/// The clients of one process: opens them, counts their messages, and reports to the coordinator.
 ///
 /// Thread: main.
 final class ClientCrew: AgentPart {
@@ -12,31 +12,31 @@ final class ClientCrew: AgentPart {
     let tls: TLSContext
     /// For servers that deflate.
     private(set) lazy var inflater = Inflater()
-    /// What was counted since the last snapshot; behaviours add to it.
+    /// The counts since the last snapshot; behaviours add to it.
     var figures = RunFigures()
     private(set) var plan: LoadPlan?
     private(set) var clients: [LoadClient] = []
-    /// Notes for the report, and words for the scenario.
+    /// Remarks for the report, and texts for the scenario.
     private(set) var notes: [String] = []
     var said: [String] = []
     private(set) var live = 0
     private(set) var away = 0
     private var opening = 0
-    /// Clients before this one have been begun since the last `open`.
+    /// The first client that was not begun since the last `open`.
     private var firstUnopened = Int.max
     private var openedUs = 0
     private var liveUs = 0
     private var isClosing = false
     private var notesTold = 0
-    /// By dialect, each of which has the marker elsewhere.
+    /// By dialect, since each has the marker in another place.
     private var markers = [MarkerReader](repeating: MarkerReader(), count: ClientDialect.allCases.count)
-    /// The process's number among those with clients, and how many these are; the number of its first client.
+    /// The process's number among those with clients, their number, and the number of its first client.
     let processIndex: Int
     let processCount: Int
     let firstNumber: Int
     private var behaviour: (any ClientBehaviour)?
     private let urls: [CrowdOptions.URL]
-    /// Where the clients publish, if they do.
+    /// Publishes for the clients; `nil` when they do not publish.
     private var door: ClientDoor?
 
     private static let notesMax = 10
@@ -62,17 +62,17 @@ final class ClientCrew: AgentPart {
 
     // MARK: For behaviours
 
-    /// Says something to the report, once.
+    /// Adds a remark to the report, once.
     func note(_ text: String) {
         if !notes.contains(text), notes.count < ClientCrew.notesMax { notes.append(text) }
     }
 
-    /// Bytes came from the server, TLS's own not counted.
+    /// Counts bytes from the server, without TLS's own.
     func cameBytes(_ count: Int, nowUs: Int) {
         if let plan, plan.isMeasured(nowUs) { figures.bytes &+= count }
     }
 
-    /// Takes a published message: order, and latency when it is of the measured window and `isTimed`.
+    /// Counts a published message: order, and latency when it is in the measured window and `isTimed`.
     func count(_ client: LoadClient, _ text: Span<UInt8>, nowUs: Int, isTimed: Bool = true) {
         guard let found = markers[client.dialect.number].read(text) else {
             if door?.took(client, text) != true { figures.unmarked += 1 }
@@ -100,7 +100,7 @@ final class ClientCrew: AgentPart {
         urls.isEmpty ? nil : urls[number % urls.count]
     }
 
-    /// The address the client of that number connects from.
+    /// The address from which the client of that number connects.
     func source(_ number: Int) -> IPAddress? {
         guard options.sources > 1 else { return nil }
         return IPAddress(127, 0, 1, UInt8(truncatingIfNeeded: 1 + number % options.sources))
@@ -170,7 +170,7 @@ final class ClientCrew: AgentPart {
             notes: Array(notes[notesTold...]), said: said)
     }
 
-    /// Begins the connections that are due, or so many that a process's share is under way.
+    /// Starts the connections that are due, or the process's share of those under way.
     private func openMore(_ nowUs: Int) {
         guard firstUnopened < clients.count else { return }
         var due = Int.max

@@ -1,11 +1,11 @@
-/// The protocol in which a client listens to the gateway (`--dialect`).
+/// The protocol that a client speaks to the gateway (`--dialect`).
 enum ClientDialect: String, CaseIterable, Codable {
     case native
     case phoenixV1 = "phoenix-v1"
     case phoenixV2 = "phoenix-v2"
     /// Socket.IO over a WebSocket, in the namespace `/`.
     case socketio
-    /// An event stream, which is an HTTP answer without an end.
+    /// An event stream, which is an endless HTTP response.
     case stream
 
     /// Its place among all cases.
@@ -19,7 +19,7 @@ enum ClientDialect: String, CaseIterable, Codable {
         }
     }
 
-    /// The dialects of a list with commas; `nil` when one of them is none.
+    /// Parses a list with commas; `nil` when one of its dialects is unknown.
     static func list(_ text: String) -> [ClientDialect]? {
         let words = text.split(separator: ",", omittingEmptySubsequences: false)
         let dialects = words.compactMap { ClientDialect(rawValue: String($0)) }
@@ -37,10 +37,10 @@ enum ClientDialect: String, CaseIterable, Codable {
         }
     }
 
-    /// Whether its clients must show a key: a service's, which stands in no URL.
+    /// Whether its clients must send a key: a service's, which must not be in a URL.
     var needsKey: Bool { self == .phoenixV1 || self == .phoenixV2 }
 
-    /// What a client does when its WebSocket, or its stream, is open.
+    /// The first step of a client whose WebSocket, or stream, is open.
     func upgraded(topic: String) -> Target.Step {
         switch self {
         case .native: .say("{\"event\":\"subscribe\",\"data\":{\"topic\":\"\(topic)\"}}")
@@ -51,7 +51,7 @@ enum ClientDialect: String, CaseIterable, Codable {
         }
     }
 
-    /// What it does with a message on the way to being live; of a stream the message is one record.
+    /// The next step after a message before the client is live; of a stream, the message is one record.
     func answered(_ text: Span<UInt8>, topic: String) -> Target.Step {
         switch self {
         case .native: return Target.begins(text, "{\"event\":\"error\"") ? .refused : .live

@@ -7,7 +7,7 @@ import Reactors
 final class ClientDoor {
     private unowned let crew: ClientCrew
     private var publisher: Publisher?
-    /// Under way by client, oldest first: a gateway answers a connection's requests in order.
+    /// Publishes under way by client, oldest first: a gateway answers a connection's requests in order.
     private var underWay: [Int: Ring<PublishJob>] = [:]
     private var next = 0
     private var refs = 0
@@ -42,7 +42,7 @@ final class ClientDoor {
         publisher?.answered(job, refusal: "no client is live")
     }
 
-    /// Takes an answer; false when the message is none.
+    /// Takes an answer; false when the message is no answer.
     func took(_ client: LoadClient, _ text: Span<UInt8>) -> Bool {
         let isError = Target.begins(text, "{\"event\":\"error\"")
         guard isError || Target.begins(text, "{\"event\":\"ack\""),
@@ -52,7 +52,7 @@ final class ClientDoor {
         return true
     }
 
-    /// The client's connection is over: nothing under way there is answered any more.
+    /// The client's connection has ended: its publishes under way are not answered any more.
     func ended(_ client: LoadClient) {
         while let job = underWay[client.number]?.popFirst() {
             publisher?.answered(job, refusal: "the client's connection ended")

@@ -1,4 +1,4 @@
-/// How far a client is.
+/// The stage of a client's connection.
 enum ClientStage {
     /// Not connected, for now or for good.
     case away

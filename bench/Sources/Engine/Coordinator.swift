@@ -2,30 +2,30 @@ import Core
 import Glibc
 import Reactors
 
-/// The process that was called: starts the others, tells them what to do, merges what they tell.
+/// The main process of a run: starts the others, sends them commands, and merges their reports.
 ///
 /// How to add a scenario:
-/// 1. its name in ``BenchOptions/Scenario`` and a file `Scenarios/NameScenario.swift` with a ``BenchScenario``, added to
-///    ``BenchOptions/Scenario/make(_:)``. Its `run` calls, in its order, ``startClients(_:)``, ``startPublisher()``,
-///    ``openClients(_:)``, ``load(rate:seconds:)`` or ``tell(_:)`` and ``turn(seconds:until:)``, and answers a
-///    ``BenchResult``, best begun with ``result(_:)``;
+/// 1. its name in ``BenchOptions/Scenario``, and a file `Scenarios/NameScenario.swift` with a ``BenchScenario``, added
+///    to ``BenchOptions/Scenario/make(_:)``. Its `run` calls, in its order, ``startClients(_:)``,
+///    ``startPublisher()``, ``openClients(_:)``, ``load(rate:seconds:)`` or ``tell(_:)`` and
+///    ``turn(seconds:until:)``, and returns a ``BenchResult``, best begun with ``result(_:)``;
 /// 2. where its clients do more than subscribe and count: a ``ClientBehaviour`` in a file of its own, with its name in
-///    ``BehaviourKind``. It runs in the client processes; its scenario hears of it by ``figures``, which it adds to,
-///    and by ``said``, and speaks to it by ``tell(_:)``;
-/// 3. flags of its own in ``BenchOptions``, which every process has; what is counted beyond the others' in ``RunFigures``.
+///    ``BehaviourKind``. It runs in the client processes. It reports to its scenario by ``figures``, to which it
+///    adds, and by ``said``; the scenario sends it texts by ``tell(_:)``;
+/// 3. flags of its own in ``BenchOptions``, which every process has; further counts in ``RunFigures``.
 ///
 /// Thread: main.
 final class Coordinator {
     let options: BenchOptions
     private(set) var agents: [AgentProcess] = []
-    /// Everything since the last ``forget()``, or of the load that runs.
+    /// The figures since the last ``forget()``, or of the current load.
     private(set) var figures = RunFigures()
     /// The same by second of the load.
     private(set) var seconds: [Int: RunFigures] = [:]
-    /// What behaviours said.
+    /// Texts of the behaviours.
     var said: [String] = []
     private(set) var notes: [String] = []
-    /// Cores busy in the last second of the load that runs.
+    /// Cores busy in the last second of the current load.
     private(set) var lastCores: (server: Double, tool: Double)?
     let reactor: Reactor
     private var timer: ReactorTimer?
@@ -89,12 +89,12 @@ final class Coordinator {
         if loadUs > 0 { seconds[snapshot.second, default: RunFigures()].merge(snapshot.figures) }
     }
 
-    /// Tells all client processes.
+    /// Sends a command to all client processes.
     func tell(_ command: AgentCommand) throws(BenchFailure) {
         for agent in clientAgents { try agent.tell(command) }
     }
 
-    /// Says something to the report.
+    /// Adds a remark to the report.
     func note(_ text: String) { notes.append(text) }
 
     private var clientAgents: [AgentProcess] {
@@ -105,7 +105,7 @@ final class Coordinator {
         agents.allSatisfy { if case .publisher = $0.settings.role { $0.isDone } else { true } }
     }
 
-    /// Whether nothing is under way anywhere.
+    /// Whether no process has anything under way.
     var isQuiet: Bool { agents.allSatisfy { $0.isDone } }
     /// Clients that are live.
     var live: Int { agents.reduce(0) { $0 + $1.state.live } }
@@ -114,13 +114,13 @@ final class Coordinator {
 
     // MARK: Time
 
-    /// Lets things happen until the condition holds; false when the time is over first.
+    /// Runs the loop until the condition holds; false when the time is over first.
     @discardableResult
     func turn(seconds: Double, until condition: @escaping () -> Bool = { false }) throws(BenchFailure) -> Bool {
         try turn(untilUs: Clock.monotonicUs() + Int(seconds * 1_000_000), until: condition)
     }
 
-    /// The same until a time of CLOCK_MONOTONIC.
+    /// The same, until a time of CLOCK_MONOTONIC.
     @discardableResult
     func turn(untilUs: Int, until condition: @escaping () -> Bool = { false }) throws(BenchFailure) -> Bool {
         isDone = condition
@@ -140,10 +140,10 @@ final class Coordinator {
 
     // MARK: Connections
 
-    /// How the connections were made.
+    /// Figures of opening the connections.
     struct Opening {
         var live: Int
-        /// From the first connect to the last that was live.
+        /// Seconds from the first connect until the last client was live.
         var seconds: Double
         var connect: LatencyHistogram
         /// Nanoseconds of the server's CPU.
@@ -166,20 +166,21 @@ final class Coordinator {
             serverNs: server.nanoseconds() - beforeNs)
     }
 
-    /// Lets all clients leave; false when some are still there after the time.
+    /// Disconnects all clients; false when some are still connected after the time.
     func closeClients(seconds limit: Double = 60) throws(BenchFailure) -> Bool {
         progress.say("close", untilUs: Clock.monotonicUs() + Int(limit * 1_000_000))
         try tell(.close)
         return try turn(seconds: limit) { [unowned self] in away == options.connections }
     }
 
-    /// Forgets what was counted; what is counted from now on belongs to no load.
+    /// Resets all counts; later ones belong to no load.
     func forget() {
         figures = RunFigures()
         seconds = [:]
     }
 
-    /// What the gateway has encoded and published so far; `nil` for a peer, and for a gateway that does not tell.
+    /// The gateway's counts of encodings and publishes so far; `nil` for a peer, and for a gateway without these
+    /// figures.
     func encodings() throws(BenchFailure) -> (encodings: Int, publishes: Int)? {
         guard options.target == .switchboard, let url = options.urls.first.flatMap({ CrowdOptions.URL($0) }) else {
             return nil
@@ -191,28 +192,28 @@ final class Coordinator {
 
     // MARK: Load
 
-    /// One load, measured.
+    /// The measurements of one load.
     struct Outcome {
         var plan: LoadPlan
         var figures: RunFigures
         var seconds: [Int: RunFigures]
-        /// Cores that were busy in each second: the server's, the tool's.
+        /// Busy cores in each second: the server's, the tool's.
         var cores: [(server: Double, tool: Double)]
         var serverNs: Int
         var toolNs: Int
         var redisNs: Int
         var privateBytes: Int
         var live: Int
-        /// The measured window as it was.
+        /// The actual length of the measured window, seconds.
         var elapsed: Double
 
         var lost: Int { max(figures.expected - figures.delivered, 0) }
         var isWhole: Bool { lost == 0 && figures.refused == 0 && figures.duplicates == 0 && figures.broken == 0 }
     }
 
-    /// Lets publish at a rate: the warm-up, then the measured seconds, then what is still under way, at most 5 s.
+    /// Publishes at a rate: the warm-up, then the measured seconds, then a wait of at most 5 s for messages under way.
     ///
-    /// `members`: how many clients have to get the messages; all of them by default.
+    /// `members`: how many clients have to receive the messages; all of them by default.
     func load(rate: Int, seconds count: Int, members: Int? = nil) throws(BenchFailure) -> Outcome {
         let startUs = Clock.monotonicUs() + 300_000
         let plan = LoadPlan(
@@ -256,7 +257,7 @@ final class Coordinator {
 
         typealias Sample = (us: Int, server: Int, tool: Int, redis: Int)
 
-        /// Cores that were busy from one sample to the next.
+        /// Cores busy between two samples.
         static func cores(_ before: Sample, _ after: Sample) -> (server: Double, tool: Double) {
             let ns = Double(max(after.us - before.us, 1)) * 1_000
             return (Double(after.server - before.server) / ns, Double(after.tool - before.tool) / ns)

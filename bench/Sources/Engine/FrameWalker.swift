@@ -1,23 +1,23 @@
-/// Walks over a server's WebSocket frames where they lie, in the chunks that TLS gives (RFC 6455 section 5.2).
+/// Walks over a server's WebSocket frames in place, in the chunks that TLS delivers (RFC 6455 section 5.2).
 ///
-/// Only a frame that a chunk cuts is copied, until it is whole. Servers send unmasked frames; fragments are refused, since
-/// no target sends them, and deflated messages unless they were agreed on.
+/// Only a frame that a chunk cuts is copied, until it is whole. Servers send unmasked frames. Fragments are refused,
+/// since no target sends them, and so are deflated messages unless they were agreed on.
 struct FrameWalker {
-    /// What comes next.
+    /// The result of a step.
     enum Step: Equatable {
         /// A frame; its payload lies in the chunk, or, when it was cut, in ``FrameWalker/carried``.
         case frame(opcode: UInt8, payload: Range<Int>, isCarried: Bool)
         /// The chunk is used up.
         case more
-        /// The stream is no sequence of frames a server may send.
+        /// The stream is not a valid sequence of a server's frames.
         case failed
     }
 
     /// Whether `permessage-deflate` was agreed on; the opcode of a deflated frame has the bit ``deflated``.
     var deflates = false
-    /// A frame that came in several chunks: its header and so much of its payload as there is.
+    /// A frame cut by chunks: its header and the part of its payload received so far.
     private(set) var carried: [UInt8] = []
-    /// Whether `carried` was given out whole and is to be dropped.
+    /// Whether `carried` was returned whole and can be dropped.
     private var isCarriedDone = false
 
     static let text: UInt8 = 1
@@ -26,7 +26,7 @@ struct FrameWalker {
     static let close: UInt8 = 8
     static let ping: UInt8 = 9
     static let pong: UInt8 = 10
-    /// Longer than anything a target sends; a length beyond it is a broken stream.
+    /// Maximum payload bytes, more than any target sends; a larger length is a broken stream.
     static let payloadBytesMax = 16 << 20
 
     private struct Header {
@@ -37,14 +37,14 @@ struct FrameWalker {
 
     private enum Head {
         case header(Header)
-        /// So many bytes are needed to read it.
+        /// Number of bytes needed to parse it.
         case needs(Int)
         case failed
     }
 
-    /// The next frame of the chunk from `position` on, which moves behind it.
+    /// The next frame of the chunk from `position` on; `position` moves behind it.
     ///
-    /// Until ``Step/more`` the next call must be with the same chunk.
+    /// Until ``Step/more`` the next call must pass the same chunk.
     @inline(__always) mutating func next(_ chunk: Span<UInt8>, at position: inout Int) -> Step {
         if isCarriedDone {
             carried.removeAll(keepingCapacity: true)
@@ -96,7 +96,7 @@ struct FrameWalker {
         guard available >= 2 else { return .needs(2) }
         let (first, second) = (bytes[start], bytes[start &+ 1])
         let opcode = first & 0x4f
-        // FIN without reserved bits but the one agreed on, and no mask.
+        // FIN, no reserved bits but the one agreed on, and no mask.
         guard first & 0xb0 == 0x80, second & 0x80 == 0 else { return .failed }
         switch opcode {
         case FrameWalker.text, FrameWalker.binary: break

@@ -1,8 +1,8 @@
 import Core
 
-/// The answers of an HTTP server, one at a time: status and body, whose end `Content-Length` tells (RFC 9112 section 6).
+/// The responses of an HTTP server, one at a time: status and body, with `Content-Length` (RFC 9112 section 6).
 ///
-/// Read in place, byte by byte: the publisher shares its core with the clients that are measured.
+/// Parsed in place, byte by byte: the publisher shares its core with the measured clients.
 struct HTTPAnswer {
     enum Step: Equatable {
         case more
@@ -15,7 +15,7 @@ struct HTTPAnswer {
     private static let version = Array("HTTP/1.1 ".utf8)
     private static let headEnd = UInt32(0x0d0a_0d0a)
 
-    /// Takes bytes; they must belong to one answer.
+    /// Takes bytes; they must belong to one response.
     mutating func take(_ chunk: Span<UInt8>) -> Step {
         guard bytes.count + chunk.count <= HTTPAnswer.bytesMax else { return .failed }
         bytes.append(addingCapacity: chunk.count) { output in
@@ -32,7 +32,7 @@ struct HTTPAnswer {
         return .whole(status: status, body: body)
     }
 
-    /// Where the empty line that ends the head is over; `nil` before it has come.
+    /// The index after the empty line that ends the head; `nil` before it has been received.
     private static func bodyStart(_ bytes: Span<UInt8>) -> Int? {
         var last: UInt32 = 0
         for index in 0..<bytes.count {
@@ -47,7 +47,7 @@ struct HTTPAnswer {
         return ASCII.decimal(head.dropFirst(version.count).prefix(3))
     }
 
-    /// What `Content-Length` says, 0 without one; `nil` when the body's end cannot be told.
+    /// The value of `Content-Length`, 0 without one; `nil` when the end of the body is unknown.
     private static func bodyBytes(_ head: ArraySlice<UInt8>) -> Int? {
         var length = 0
         var rest = head
@@ -57,7 +57,7 @@ struct HTTPAnswer {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
             let name = line[..<colon]
             if ASCII.equalIgnoringCase(name, "content-length".utf8) {
-                // Blanks around the value and the CR are no part of it.
+                // Blanks around the value and the CR do not belong to it.
                 let isPart: (UInt8) -> Bool = { $0 > 0x20 }
                 let value = line[(colon + 1)...].drop { !isPart($0) }
                 guard let number = ASCII.decimal(value.prefix(while: isPart)), number <= bytesMax else { return nil }

@@ -2,7 +2,7 @@ import Core
 import Reactors
 import Transport
 
-/// Publishes over keep-alive connections, one request under way on each; the others wait their turn.
+/// Publishes over keep-alive connections, one request under way on each; further ones wait.
 ///
 /// Thread: main.
 final class HTTPDoor: PublishDoor {
@@ -13,7 +13,7 @@ final class HTTPDoor: PublishDoor {
     private let request: (PublishJob) -> [UInt8]
     private let answered: (PublishJob, String?) -> Void
     private let failed: (String) -> Void
-    /// In the order in which they became free, so that all are used in turn: servers close what lies idle.
+    /// In the order in which they became free, so that all are used in turn: servers close idle connections.
     private var free = Ring<HTTPPublishConnection>()
     private var waiting = Ring<PublishJob>()
     private var made = 0
@@ -22,7 +22,7 @@ final class HTTPDoor: PublishDoor {
 
     private static let connectionsMax = 256
 
-    /// - Parameter request: What is sent for a job; by default the publish of the target's dialect.
+    /// - Parameter request: The request of a job; by default the publish of the target's dialect.
     init(
         _ context: ConnectionContext, _ options: BenchOptions, request: ((PublishJob) -> [UInt8])? = nil,
         answered: @escaping (PublishJob, String?) -> Void, failed: @escaping (String) -> Void
@@ -46,7 +46,7 @@ final class HTTPDoor: PublishDoor {
             if connection.isOpen { return send(job, over: connection) }
         }
         waiting.append(job)
-        // One more at a time: handshakes are work for the server that is measured.
+        // One more at a time: handshakes are work for the measured server.
         if opening == 0, opened < HTTPDoor.connectionsMax { add() }
     }
 
@@ -90,7 +90,7 @@ final class HTTPDoor: PublishDoor {
             opening -= 1
             failed("a publisher's connection could not be made: \(reason)")
         }
-        // A server may close what lies idle; another is made when it is needed.
+        // A server may close idle connections; another is opened when it is needed.
         guard let job else { return }
         answered(job, "the connection ended: \(reason)")
         if connection.wasOpen, !waiting.isEmpty { add() }

@@ -22,7 +22,7 @@ final class HTTPPublishConnection: ConnectionHandler {
         (onOpen, onAnswer, onEnd) = (isOpen, answered, ended)
     }
 
-    /// Connects; the connection keeps itself until it has ended.
+    /// Connects; the connection keeps itself alive until it has ended.
     static func open(
         _ context: ConnectionContext, _ url: CrowdOptions.URL, _ tls: TLSContext,
         isOpen: @escaping (HTTPPublishConnection) -> Void,

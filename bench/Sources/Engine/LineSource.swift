@@ -12,7 +12,7 @@ final class LineSource: EventSource {
     private var waiting: [UInt8] = []
     private var chunk = [UInt8](repeating: 0, count: 65_536)
 
-    /// Calls `take` with each line, and with `nil` at the end; the descriptor stays the caller's.
+    /// Calls `take` with each line, and with `nil` at the end; the caller keeps the descriptor.
     init(_ reactor: Reactor, descriptor: Int32, take: @escaping ([UInt8]?) -> Void) throws(Errno) {
         self.reactor = reactor
         raw = descriptor

@@ -5,27 +5,26 @@ import Rights
 import Transport
 import WebSocketCodec
 
-/// One client, of a WebSocket or an event stream: connects, becomes live, hands what it gets to its behaviour without
-/// copying it.
+/// One client, of a WebSocket or an event stream: connects, becomes live, passes messages to its behaviour.
 ///
-/// Thread: main.
+/// Messages are not copied. Thread: main.
 final class LoadClient: ConnectionHandler {
     private(set) var stage = ClientStage.away
     /// The client's number among all clients of the run, from 0.
     let number: Int
-    /// What it speaks to the gateway; nothing to a peer.
+    /// Its dialect to the gateway; unused for a peer.
     let dialect: ClientDialect
-    /// What came, of the client's topic.
+    /// The messages received of the client's topic.
     var ledger = SequenceLedger()
-    /// How many URLs further than its number says the client connects; a behaviour's.
+    /// Offset in the list of URLs from the client's own; set by a behaviour.
     var urlTurns = 0
-    /// What TLS is resumed with; a behaviour's.
+    /// The TLS session to resume; set by a behaviour.
     var session: TLSClientSession?
     /// The code the server closed the connection with; 0 without one.
     private(set) var closeCode = 0
-    /// Whether the client has been told to leave.
+    /// Whether the client was asked to disconnect.
     private(set) var isLeaving = false
-    /// When it last began to connect.
+    /// When the last connect began, microseconds of CLOCK_MONOTONIC.
     private(set) var beganUs = 0
     private(set) var connection: Connection?
     private let crew: ClientCrew
@@ -37,7 +36,7 @@ final class LoadClient: ConnectionHandler {
 
     private static let key = Base64.encode(Array("switchboard-bench".utf8.prefix(16)), .standard)
     private static let accept = Base64.encode(Digest.sha1(WebSocketHandshake.acceptInput(key: key)), .standard)
-    /// From connect to live.
+    /// Maximum milliseconds from connect to live.
     private static let answerMs = 60_000
     private static let mask: UInt32 = 0x5a5a_5a5a
 
@@ -48,7 +47,7 @@ final class LoadClient: ConnectionHandler {
         dialect = crew.options.dialect(number)
     }
 
-    /// Connects; nothing when it is connected.
+    /// Connects; no effect when it is connected.
     func connect() {
         guard stage == .away, let url = crew.url(number + urlTurns) else { return }
         stage = .connecting
@@ -77,7 +76,7 @@ final class LoadClient: ConnectionHandler {
             outboundBytesMax: 1 << 20, handler: self)
     }
 
-    /// Leaves in good order.
+    /// Disconnects with a close handshake.
     func leave() {
         guard stage != .away, !isLeaving else { return }
         isLeaving = true
@@ -87,14 +86,14 @@ final class LoadClient: ConnectionHandler {
             .normal, last: WebSocketEncoder.maskedFrame(.close, payload: body, mask: LoadClient.mask))
     }
 
-    /// Leaves by a TCP reset.
+    /// Disconnects by a TCP reset.
     func reset() {
         guard stage != .away, !isLeaving else { return }
         isLeaving = true
         connection?.reset(.normal)
     }
 
-    /// Sends a text message; false when it could not.
+    /// Sends a text message; false when that failed.
     @discardableResult func send(_ text: String) -> Bool {
         send(Array(text.utf8))
     }
@@ -148,7 +147,7 @@ final class LoadClient: ConnectionHandler {
         }
     }
 
-    /// Takes the records of a stream.
+    /// Processes the records of a stream.
     private func walkRecords(_ bytes: Span<UInt8>, from start: Int, _ nowUs: Int) {
         var position = start
         while true {
@@ -182,7 +181,7 @@ final class LoadClient: ConnectionHandler {
         over(!refusal.isEmpty ? refusal : detail.isEmpty ? reason.rawValue : detail)
     }
 
-    // MARK: Inside
+    // MARK: Messages
 
     private func take(_ opcode: UInt8, _ payload: Span<UInt8>, _ nowUs: Int) {
         switch opcode {
@@ -217,7 +216,7 @@ final class LoadClient: ConnectionHandler {
         }
     }
 
-    /// Reads the head of a stream; where its records begin in the chunk, when it is complete.
+    /// Parses the head of a stream; returns the index of its records in the chunk, when the head is complete.
     private func answer(_ bytes: Span<UInt8>) -> Int? {
         for index in 0..<bytes.count {
             head.append(bytes[index])
@@ -234,7 +233,7 @@ final class LoadClient: ConnectionHandler {
         return nil
     }
 
-    /// Reads the answer to the upgrade; where the frames begin in the chunk, when it is complete.
+    /// Parses the response to the upgrade; returns the index of the frames in the chunk, when it is complete.
     private func upgrade(_ bytes: Span<UInt8>) -> Int? {
         for index in 0..<bytes.count { head.append(bytes[index]) }
         let answer = WebSocketClientHandshake.check(
@@ -270,7 +269,7 @@ final class LoadClient: ConnectionHandler {
         }
     }
 
-    /// The beginning of some bytes, as text.
+    /// The first bytes, as text.
     static func text(_ bytes: Span<UInt8>, _ countMax: Int) -> String {
         String(decoding: copy(bytes, countMax), as: UTF8.self)
     }

@@ -1,6 +1,6 @@
-/// When a load begins, is measured and ends, and what is due when: pure arithmetic that all processes of a run share.
+/// The times of a load and of its publishes: pure arithmetic that all processes of a run share.
 ///
-/// What belongs to the measured window is decided by the time at which it was due, never by when it was sent or came.
+/// An item belongs to the measured window by the time at which it was due, never by when it was sent or received.
 struct LoadPlan: Codable, Equatable {
     /// When the first publish is due, microseconds of CLOCK_MONOTONIC.
     var startUs: Int
@@ -9,7 +9,7 @@ struct LoadPlan: Codable, Equatable {
     /// Publishes a second in all.
     var rate: Int
     var topics: Int
-    /// Clients that have to get what is published, spread over the topics in turn.
+    /// Number of clients that have to receive the publishes, spread over the topics in turn.
     var members: Int
     /// Sequence numbers of each topic that earlier loads of the run may have used.
     var sequenceBase = 0
@@ -19,7 +19,7 @@ struct LoadPlan: Codable, Equatable {
     /// Publishes of the whole load.
     var count: Int { (warmUpSeconds + seconds) * rate }
 
-    /// When publish number `index`, from 0, is due.
+    /// When publish number `index`, from 0, is due, microseconds of CLOCK_MONOTONIC.
     func dueUs(_ index: Int) -> Int { startUs + index * 1_000_000 / rate }
 
     /// The topic of publish number `index`.
@@ -31,13 +31,13 @@ struct LoadPlan: Codable, Equatable {
     /// The ``sequenceBase`` of the next load.
     var nextSequenceBase: Int { sequenceBase + (count + topics - 1) / topics }
 
-    /// How many clients have subscribed to a topic.
+    /// Number of clients that have subscribed to a topic.
     func members(ofTopic topic: Int) -> Int { members / topics + (topic < members % topics ? 1 : 0) }
 
-    /// Whether something due then is measured.
+    /// Whether an item due at this time is measured.
     func isMeasured(_ dueUs: Int) -> Bool { dueUs >= measureUs && dueUs < endUs }
 
-    /// The second of the measured window, from 0; before it negative.
+    /// The second of the measured window, from 0; negative before it.
     func second(_ nowUs: Int) -> Int {
         nowUs >= measureUs ? (nowUs - measureUs) / 1_000_000 : -1
     }

@@ -1,17 +1,17 @@
-/// Finds a message's sequence number and due time in whatever envelope a server puts around it.
+/// Finds a message's sequence number and due time in any server's envelope.
 ///
-/// The envelope hardly changes, so the place of the last message is looked at first.
+/// The envelope hardly changes, so the place in the last message is checked first.
 struct MarkerReader {
-    /// What a message says of itself.
+    /// The content of a marker.
     struct Marker: Equatable {
         var sequence: Int
         var dueUs: Int
     }
 
-    /// Where the marker's first digit was in the last message.
+    /// The index of the marker's first digit in the last message.
     private var hint = 0
 
-    /// `"m":"` and 10 digits, a colon, 16 digits; behind them comes at least the closing quote.
+    /// `"m":"` and 10 digits, a colon, 16 digits; at least the closing quote follows.
     private static let nameBytes = 5
     private static let digitsBytes = 27
     /// `"m":"` as the low five bytes of a little-endian word.
@@ -39,7 +39,7 @@ struct MarkerReader {
     @inline(__always) private static func marker(_ text: Span<UInt8>, at start: Int) -> Marker? {
         guard start >= nameBytes, start &+ digitsBytes <= text.count else { return nil }
         let bytes = unsafe text.bytes
-        // The guard has made sure that all 32 bytes from the name on are there.
+        // The guard has ensured that all 32 bytes from the name on exist.
         guard unsafe word(bytes, start &- nameBytes) & nameMask == name, text[start &+ 10] == UInt8(ascii: ":"),
             let high = unsafe eightDigits(word(bytes, start)),
             let tens = digit(text[start &+ 8]), let ones = digit(text[start &+ 9]),
@@ -54,7 +54,7 @@ struct MarkerReader {
         return value < 10 ? Int(value) : nil
     }
 
-    /// Little-endian: the byte that comes first is the lowest.
+    /// Little-endian: the first byte is the lowest.
     ///
     /// The eight bytes must be within the text.
     @inline(__always) @unsafe private static func word(_ bytes: RawSpan, _ offset: Int) -> UInt64 {

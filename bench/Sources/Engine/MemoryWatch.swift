@@ -3,11 +3,11 @@ import Glibc
 import Reactors
 import Service
 
-/// Looks at the memory of some processes many times a second, without stopping them as smaps_rollup does.
+/// Samples the memory of some processes many times a second, without stopping them as smaps_rollup does.
 ///
 /// Thread: main.
 final class MemoryWatch {
-    /// What was seen, with when: microseconds of CLOCK_MONOTONIC.
+    /// The samples; `us` is microseconds of CLOCK_MONOTONIC.
     private(set) var samples: [(us: Int, bytes: Int)] = []
     private let pids: [Int32]
     private let pageBytes = max(sysconf(Int32(_SC_PAGESIZE)), 1)
@@ -29,13 +29,13 @@ final class MemoryWatch {
 
     func stop() { timer?.clear() }
 
-    /// The most that was seen in a span of time; `nil` when nothing was.
+    /// The maximum in a span of time; `nil` without a sample.
     func peak(_ range: Range<Int>) -> Int? {
         samples.filter { range.contains($0.us) && $0.bytes > 0 }.map(\.bytes).max()
     }
 
     private func look() {
-        // A process that is gone has no memory.
+        // A process that has ended has no memory.
         let pages = pids.reduce(0) { $0 + MemoryWatch.privatePages($1) }
         if samples.count < MemoryWatch.samplesMax { samples.append((Clock.monotonicUs(), pages * pageBytes)) }
         timer?.set(atMs: Clock.monotonicMs() + MemoryWatch.stepMs)

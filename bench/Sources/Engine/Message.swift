@@ -1,12 +1,14 @@
 import Core
 
-/// What is published: `{"m":"SSSSSSSSSS:TTTTTTTTTTTTTTTT","p":"..."}`, a sequence number per topic and the time at
-/// which it was due, microseconds of CLOCK_MONOTONIC; and text that shrinks like the events of apps.
+/// The published data: `{"m":"SSSSSSSSSS:TTTTTTTTTTTTTTTT","p":"..."}`.
+///
+/// It holds a sequence number per topic, the due time in microseconds of CLOCK_MONOTONIC, and text that compresses like
+/// the events of apps.
 enum Message {
     /// Bytes of a message without padding.
     static let bytesMin = 42
 
-    /// The data of exactly so many bytes, at least ``bytesMin``.
+    /// The data of exactly `bytes` bytes, at least ``bytesMin``.
     static func data(sequence: Int, dueUs: Int, bytes: Int) -> [UInt8] {
         var data: [UInt8] = []
         data.reserveCapacity(bytes)
@@ -22,7 +24,8 @@ enum Message {
         return data
     }
 
-    /// People in a queue, without the marks of JSON; the same in every run, and twice as long as the longest message.
+    /// People in a queue, without JSON's special characters; the same in every run, and twice as long as the longest
+    /// message.
     private static let text: [UInt8] = {
         let names = ["Anna", "Boris", "Chen", "Dana", "Emil", "Farah", "Goran", "Hedda"]
         var text: [UInt8] = []

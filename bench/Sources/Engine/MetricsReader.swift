@@ -26,11 +26,11 @@ final class MetricsReader: ConnectionHandler {
         }
     }
 
-    /// The value of a metric, of all its labels together; `nil` when the page has none, or did not come.
+    /// The value of a metric, summed over its labels; `nil` when the page has none, or was not received.
     static func value(_ name: String, in page: [UInt8]) -> Int? {
         var sum: Int?
         for line in page.split(separator: UInt8(ascii: "\n")) where line.starts(with: name.utf8) {
-            // Behind the name are labels or the value, else it is the beginning of a longer name.
+            // After the name follow labels or the value, else it is the beginning of a longer name.
             guard let next = line.dropFirst(name.utf8.count).first, next == 0x20 || next == UInt8(ascii: "{"),
                 let space = line.lastIndex(of: 0x20), let value = ASCII.decimal(line[(space + 1)...])
             else { continue }
@@ -39,7 +39,7 @@ final class MetricsReader: ConnectionHandler {
         return sum
     }
 
-    /// Events that clients were sent, by how often each was encoded; and all publishes.
+    /// Number of encodings of events for clients, and number of publishes.
     var encodings: (encodings: Int, publishes: Int)? {
         guard let encodings = MetricsReader.value("switchboard_encodings_total", in: page),
             let publishes = MetricsReader.value("switchboard_publishes_total", in: page)

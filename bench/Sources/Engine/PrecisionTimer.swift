@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import Reactors
 
-/// A deadline to the microsecond, where ``ReactorTimer`` has milliseconds (timerfd_create(2)).
+/// A deadline to the microsecond, unlike ``ReactorTimer``, which has milliseconds (timerfd_create(2)).
 ///
 /// Thread: main.
 final class PrecisionTimer: EventSource {
@@ -16,7 +16,7 @@ final class PrecisionTimer: EventSource {
         _ = try reactor.add(self, descriptor: descriptor.raw, interest: .read)
     }
 
-    /// Sets the one deadline, microseconds of CLOCK_MONOTONIC; one that has passed comes at once.
+    /// Sets the only deadline, microseconds of CLOCK_MONOTONIC; a past one fires at once.
     func set(atUs deadlineUs: Int) {
         var time = itimerspec()
         // Zero would disarm.

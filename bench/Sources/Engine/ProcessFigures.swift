@@ -2,16 +2,16 @@ import Core
 import Glibc
 import Reactors
 
-/// What the kernel says of a process: `/proc/<pid>` (proc(5)).
+/// The kernel's figures of a process: `/proc/<pid>` (proc(5)).
 struct ProcessFigures {
-    /// Bytes of memory only this process has (smaps_rollup: Private_Clean + Private_Dirty).
+    /// Bytes of memory that the process does not share (smaps_rollup: Private_Clean + Private_Dirty).
     let privateBytes: Int
     /// Seconds of CPU used, user and system.
     let cpuSeconds: Double
     /// Open file descriptors.
     let descriptors: Int
 
-    /// Reads the figures of now.
+    /// Reads the current figures.
     init(pid: Int32) throws(BenchFailure) {
         var kilobytes = 0
         for line in try ProcessFigures.read("/proc/\(pid)/smaps_rollup").split(separator: "\n")

@@ -1,7 +1,7 @@
 import Glibc
 import Reactors
 
-/// What a person sees while a run goes on: a line on standard error, once a second on a terminal, else every 5 s.
+/// The progress of a run for a person: a line on standard error, once a second on a terminal, else every 5 s.
 ///
 /// Thread: main.
 final class Progress {
@@ -12,7 +12,7 @@ final class Progress {
     private var plan: LoadPlan?
     private var nextUs = 0
 
-    /// What is done from now on, and when it ends at the latest.
+    /// Sets the current phase, and its latest end.
     func say(_ phase: String, untilUs: Int) {
         self.phase = phase
         (beganUs, endUs, plan) = (Clock.monotonicUs(), untilUs, nil)
@@ -32,7 +32,7 @@ final class Progress {
     /// Shows the line when it is time.
     func show(_ run: Coordinator, nowUs: Int) {
         guard nowUs >= nextUs else { return }
-        // The first line comes when there is something to tell.
+        // The first line is written once there are figures.
         if nextUs > 0 { write(text(run, nowUs).drawn(style)) }
         nextUs = nowUs + (style.isTerminal ? 1_000_000 : 5_000_000)
     }
@@ -41,7 +41,7 @@ final class Progress {
         var text = ProgressText(
             phase: phase, elapsedSeconds: Double(nowUs - beganUs) / 1_000_000,
             totalSeconds: Double(endUs - beganUs) / 1_000_000, connections: run.live)
-        // The last whole second of which everybody has told.
+        // The last whole second that all processes have reported.
         guard let plan, let last = run.seconds[plan.second(nowUs - 300_000) - 1] else { return text }
         text.publishedPerSecond = Double(last.published)
         text.deliveredPerSecond = Double(last.delivered)

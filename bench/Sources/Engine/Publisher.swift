@@ -5,21 +5,21 @@ struct PublishJob {
     var topic: String
     var data: [UInt8]
     var dueUs: Int
-    /// Clients that have to get it, when it is measured; `nil` when it is not.
+    /// Number of clients that have to receive it, when it is measured; `nil` when it is not.
     var members: Int?
-    /// What its sender knows it by.
+    /// The sender's identifier of it.
     var tag = 0
 }
 
-/// Publishes what a plan says when it is due, whatever became of what was due before (an open loop), and counts the
+/// Publishes each item of a plan when it is due, whatever happened to earlier ones (an open loop), and counts the
 /// answers.
 ///
-/// Each message carries the time it was due, so that waiting anywhere, also in the tool, is part of its latency
+/// Each message carries the time at which it was due. Waiting anywhere, also in the tool, is thus part of its latency
 /// (coordinated omission corrected). Thread: main.
 final class Publisher {
-    /// Where figures go.
+    /// Adds to the figures.
     let count: ((inout RunFigures) -> Void) -> Void
-    /// Sends a publish; the answer is told by ``answered(_:refusal:)``.
+    /// Sends a publish; the answer is reported by ``answered(_:refusal:)``.
     private let send: (PublishJob) -> Void
     private let note: (String) -> Void
     private let options: BenchOptions
@@ -29,10 +29,10 @@ final class Publisher {
     private var next = 0
     private var underWay = 0
 
-    /// Publishes sent before answers are looked at again.
+    /// Publishes sent before answers are checked again.
     private static let burst = 128
 
-    /// Publishes the plan's number `offset` and every one that is a multiple of `stride` after it.
+    /// Publishes item `offset` of the plan and every `stride`-th one after it.
     init(
         _ reactor: Reactor, _ options: BenchOptions, stride: Int, offset: Int, note: @escaping (String) -> Void,
         count: @escaping ((inout RunFigures) -> Void) -> Void, send: @escaping (PublishJob) -> Void
@@ -86,7 +86,7 @@ final class Publisher {
                 members: members))
     }
 
-    /// Takes an answer; with a `refusal` nobody will get the message.
+    /// Takes an answer; with a `refusal` no client will receive the message.
     func answered(_ job: PublishJob, refusal: String?) {
         underWay -= 1
         if let refusal { note("publish refused: \(refusal)") }

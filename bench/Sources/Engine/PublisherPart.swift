@@ -2,7 +2,7 @@ import Core
 import Reactors
 import Transport
 
-/// What takes a publisher's messages to the target.
+/// The way of a publisher's messages to the target.
 protocol PublishDoor: AnyObject {
     func send(_ job: PublishJob)
     /// Whether publishing may begin.

@@ -1,9 +1,9 @@
-/// Walks over the records of an event stream where they lie, in the chunks that TLS gives (WHATWG HTML, section 9.2).
+/// Walks over the records of an event stream in place, in the chunks that TLS delivers (WHATWG HTML, section 9.2).
 ///
 /// A record ends with an empty line. Lines end with a line feed alone, as the gateway writes them. Only a record that a
 /// chunk cuts is copied, until it is whole.
 struct RecordWalker {
-    /// What comes next.
+    /// The result of a step.
     enum Step: Equatable {
         /// A record without its empty line; it lies in the chunk, or, when it was cut, in ``RecordWalker/carried``.
         case record(Range<Int>, isCarried: Bool)
@@ -13,16 +13,16 @@ struct RecordWalker {
         case failed
     }
 
-    /// A record that came in several chunks: so much of it as there is.
+    /// A record cut by chunks: the part received so far.
     private(set) var carried: [UInt8] = []
-    /// Whether `carried` was given out whole and is to be dropped.
+    /// Whether `carried` was returned whole and can be dropped.
     private var isCarriedDone = false
 
     private static let feed = UInt8(ascii: "\n")
 
-    /// The next record of the chunk from `position` on, which moves behind it.
+    /// The next record of the chunk from `position` on; `position` moves behind it.
     ///
-    /// Until ``Step/more`` the next call must be with the same chunk.
+    /// Until ``Step/more`` the next call must pass the same chunk.
     @inline(__always) mutating func next(_ chunk: Span<UInt8>, at position: inout Int) -> Step {
         if isCarriedDone {
             carried.removeAll(keepingCapacity: true)
@@ -62,7 +62,7 @@ struct RecordWalker {
         position = end
     }
 
-    /// Where the next two line feeds in a row are; eight bytes are looked at together, as records are mostly data.
+    /// The index of the next two consecutive line feeds; eight bytes are checked together, as records are mostly data.
     @inline(__always) static func emptyLine(_ chunk: Span<UInt8>, from start: Int) -> Int? {
         let bytes = unsafe chunk.bytes
         var index = start

@@ -13,11 +13,11 @@ final class RedisDoor: PublishDoor, ConnectionHandler {
     private var connection: Connection?
     private var underWay = Ring<PublishJob>()
     private var line: [UInt8] = []
-    /// Answers to AUTH and SELECT still to come.
+    /// Pending answers to AUTH and SELECT.
     private var greetings = 0
     private let url: RedisURL
 
-    /// - Parameter command: What is sent for a job; by default its publish.
+    /// - Parameter command: The command of a job; by default its publish.
     init(
         _ context: ConnectionContext, _ text: String,
         command: @escaping (PublishJob) -> [[UInt8]] = { RedisDoor.publish($0) },

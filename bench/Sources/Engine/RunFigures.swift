@@ -1,30 +1,31 @@
-/// What a process counted and measured since it last told: additive, so that those of several processes and seconds
-/// are merged without loss.
+/// The counts and measurements of a process since its last report.
+///
+/// They are additive, so that those of several processes and seconds are merged without loss.
 struct RunFigures: Codable {
     // Publishers; of those due in the measured window.
     var published = 0
     var refused = 0
-    /// Deliveries that have to come.
+    /// Deliveries that must arrive.
     var expected = 0
-    /// From when a publish was due to its answer.
+    /// From when a publish was due until its answer.
     var answer = LatencyHistogram()
-    /// From when a publish was due to its being handed over: the tool's own lateness, part of every latency.
+    /// From when a publish was due until it was sent: the tool's own delay, part of every latency.
     var late = LatencyHistogram()
 
-    // Clients; of what was due in the measured window.
-    /// Each number once.
+    // Clients; of messages due in the measured window.
+    /// Each number counted once.
     var delivered = 0
     var duplicates = 0
     var reordered = 0
     var latency = LatencyHistogram()
-    /// What came while it was measured, whenever it was due: all that TLS carried, and the messages in it.
+    /// Received while it was measured, whenever it was due: all bytes that TLS carried, and the messages in them.
     var bytes = 0
     var came = 0
 
     // Clients, at any time.
     /// Messages of live clients without a marker.
     var unmarked = 0
-    /// Connections that ended though nobody asked for it.
+    /// Connections that ended without a request to do so.
     var broken = 0
     /// From connect to live.
     var connect = LatencyHistogram()
@@ -44,13 +45,13 @@ struct RunFigures: Codable {
         [\.answer, \.late, \.latency, \.connect]
     }
 
-    /// Adds everything another one holds.
+    /// Adds all figures of another one.
     mutating func merge(_ other: RunFigures) {
         for sum in RunFigures.sums { self[keyPath: sum] += other[keyPath: sum] }
         for histogram in RunFigures.histograms { self[keyPath: histogram].merge(other[keyPath: histogram]) }
     }
 
-    /// Forgets everything.
+    /// Resets all figures.
     mutating func removeAll() {
         for sum in RunFigures.sums { self[keyPath: sum] = 0 }
         for histogram in RunFigures.histograms { self[keyPath: histogram].removeAll() }

@@ -1,22 +1,22 @@
-/// What one client has received of one topic, by the sequence numbers: each once and in order, or not.
+/// The messages that one client has received of one topic, by sequence number: whether each came once and in order.
 ///
-/// Losses are not told here: they are what was published less what ``Verdict/isNew`` counted.
+/// Losses are not determined here: they are the published messages less those that ``Verdict/isNew`` counted.
 struct SequenceLedger {
-    /// What a number is to the client.
+    /// The meaning of a number for the client.
     enum Verdict: Equatable {
         /// The next, or one beyond a hole.
         case inOrder
-        /// It fills a hole: it came after a later one.
+        /// It fills a hole: it arrived after a later one.
         case late
-        /// It came before.
+        /// It was received before.
         case duplicate
 
         var isNew: Bool { self != .duplicate }
     }
 
-    /// The next number; all below came, but for the holes.
+    /// The next number; all below were received, except for the holes.
     private var next: Int
-    /// Numbers below ``next`` that did not come, ascending; rarely any.
+    /// Numbers below ``next`` that were not received, ascending; rarely any.
     private var holes: [Range<Int>] = []
 
     /// - Parameter next: The first number that is expected.

@@ -1,15 +1,15 @@
 import Core
 import Service
 
-/// What a hypervisor kept from this machine while it had work: `steal` of `/proc/stat` (proc(5)).
+/// CPU time that a hypervisor withheld from this machine while it had work: `steal` of `/proc/stat` (proc(5)).
 ///
-/// A virtual machine that gets less than it asks for shows latencies, and where the kernel counts stolen time as a
-/// process's own also CPU, that are its host's and not the target's.
+/// The latencies of a virtual machine that gets less than it requests are its host's, not the target's. The same holds
+/// for CPU time where the kernel counts stolen time as a process's own.
 struct StolenTime {
     private let stolen: Int
     private let busy: Int
 
-    /// Reads the ticks since the machine began.
+    /// Reads the ticks since the machine started.
     init() {
         // cpu user nice system idle iowait irq softirq steal ...
         let line = ((try? Files.read("/proc/stat", bytesMax: 1 << 20)) ?? []).prefix { $0 != 0x0A }
@@ -18,7 +18,7 @@ struct StolenTime {
         busy = ticks.count > 7 ? ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6] : 0
     }
 
-    /// The share of the CPU time asked for since then that was not given, percent.
+    /// The share of the requested CPU time that was withheld since then, percent.
     func percent(since before: StolenTime) -> Double {
         let taken = Double(stolen - before.stolen)
         let asked = taken + Double(busy - before.busy)

@@ -1,6 +1,6 @@
 import Core
 
-/// A server's dialect: what a client says until it is live, and how an event is published.
+/// A server's dialect: the messages of a client until it is live, and the request that publishes an event.
 enum Target: String, CaseIterable, Codable {
     case switchboard
     case floor
@@ -8,16 +8,16 @@ enum Target: String, CaseIterable, Codable {
     case ws
     case socketio
 
-    /// What a client does with a message that comes before it is live.
+    /// The next step of a client that is not live yet.
     enum Step: Equatable {
         case wait
         case say(String)
         case live
-        /// The server refuses.
+        /// The server refused the client.
         case refused
     }
 
-    /// The request target of the upgrade; of the gateway it is the dialect's.
+    /// The request target of the upgrade; for the gateway it is the dialect's.
     func path(topic: String, _ dialect: ClientDialect) -> String {
         switch self {
         case .switchboard: dialect.path(topic: topic)
@@ -26,7 +26,7 @@ enum Target: String, CaseIterable, Codable {
         }
     }
 
-    /// What a client does when its WebSocket is open.
+    /// The first step of a client whose WebSocket is open.
     func upgraded(topic: String, _ dialect: ClientDialect) -> Step {
         switch self {
         case .switchboard: dialect.upgraded(topic: topic)
@@ -35,7 +35,7 @@ enum Target: String, CaseIterable, Codable {
         }
     }
 
-    /// What it does with a message on the way to being live.
+    /// The next step after a message before the client is live.
     func answered(_ text: Span<UInt8>, topic: String, _ dialect: ClientDialect) -> Step {
         switch self {
         case .switchboard: return dialect.answered(text, topic: topic)
@@ -74,7 +74,7 @@ enum Target: String, CaseIterable, Codable {
         return request
     }
 
-    /// Whether a text has a word somewhere; for the few messages before a client is live.
+    /// Whether a text contains a word; for the few messages before a client is live.
     static func holds(_ text: Span<UInt8>, _ word: String) -> Bool {
         let word = Array(word.utf8)
         guard text.count >= word.count else { return false }

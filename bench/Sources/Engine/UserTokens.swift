@@ -3,7 +3,7 @@ import Reactors
 import Rights
 import Service
 
-/// Signs tokens for the users of a run: client `n` is the user `u` and `n` in twelve digits.
+/// Signs tokens for the users of a run: client `n` is the user `u` followed by `n` in twelve digits.
 struct UserTokens {
     private let signer: TokenSigner
 

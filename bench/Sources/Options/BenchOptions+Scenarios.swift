@@ -1,4 +1,4 @@
-/// What single scenarios ask of the command line.
+/// Rules for the command line of single scenarios.
 extension BenchOptions {
     /// Whether `--rate` was given: `vote` is a closed loop without it.
     var isRateGiven: Bool { settings["rate"] != nil }

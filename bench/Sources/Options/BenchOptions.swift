@@ -1,6 +1,6 @@
 import Core
 
-/// What the command line asks for; the processes of a run get it whole.
+/// The command line; each process of a run receives all of it.
 struct BenchOptions: Codable {
     /// The subcommands with an engine of several processes.
     enum Scenario: String, CaseIterable, Codable {
@@ -15,15 +15,15 @@ struct BenchOptions: Codable {
         case slow
     }
 
-    /// How `herd` loses its connections.
+    /// The way in which `herd` loses its connections.
     enum Cut: String, CaseIterable, Codable {
         /// The clients reset them, all at once.
         case reset
-        /// Somebody else does, such as who kills the server.
+        /// Another process ends them, for example one that kills the server.
         case wait
     }
 
-    /// Who publishes.
+    /// The publishers.
     enum Door: String, CaseIterable, Codable {
         /// Services, by the target's HTTP API.
         case http
@@ -60,9 +60,9 @@ struct BenchOptions: Codable {
     /// Source addresses used in turn from 127.0.1.1 on; 1 leaves the choice to the kernel.
     var sources = 1
     var connections = 1_000
-    /// Connections opened a second; 0 for as fast as ``openingMax`` under way.
+    /// Connections opened a second; 0 for as many as ``openingMax`` allows under way.
     var ramp = 0
-    /// What clients speak to the gateway, in turn.
+    /// The dialects of the clients to the gateway, in turn.
     var dialects = [ClientDialect.native]
     /// Whether clients offer `permessage-deflate`, which the target must then agree on.
     var deflate = Deflate.off
@@ -80,28 +80,28 @@ struct BenchOptions: Codable {
     var seconds = 10
     var publish = Door.http
     var publishConnections = 32
-    /// Requests one client has under way (`vote`).
+    /// Maximum requests that one client has under way (`vote`).
     var window = 1
-    /// Times everything is opened and closed (`churn`).
+    /// Number of times that all connections are opened and closed (`churn`).
     var rounds = 10
-    /// The p99 a rate must keep (`capacity`), milliseconds.
+    /// The p99 that a rate must not exceed (`capacity`), milliseconds.
     var p99Ms = 50
 
-    /// Who ends the connections (`herd`).
+    /// The side that ends the connections (`herd`).
     var cut = Cut.reset
-    /// Measured seconds before something happens (`herd`, `slow`), and after it (`slow`).
+    /// Measured seconds before the event of the scenario (`herd`, `slow`), and after it (`slow`).
     var calm = 3
-    /// Clients that stop reading (`slow`); or the bytes a second that each of them reads, when that is not 0.
+    /// Number of clients that stop reading (`slow`); they read slowly when the bytes a second for each are not 0.
     var slow = 1
     var slowBytesPerSecond = 0
 
     // MARK: Results
-    /// Percent of stolen CPU time above which a run is not kept; 100 keeps all.
+    /// Percent of stolen CPU time above which a run is discarded; 100 keeps all.
     var stolenMax = 100
     var json = ""
     var html = ""
 
-    /// Handshakes under way at most: enough to keep a core busy, few enough not to overrun a backlog.
+    /// Maximum handshakes under way: enough to keep a core busy, few enough not to overrun a backlog.
     static let openingMax = 64
 
     static let usage = """
@@ -169,7 +169,7 @@ struct BenchOptions: Codable {
         try check()
     }
 
-    /// What says nothing of the load, or is secret.
+    /// Flags that do not describe the load, or are secret.
     private static let untold: Set = ["--api-key", "--stolen-max"]
 
     // MARK: Reading

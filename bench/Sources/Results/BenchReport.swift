@@ -1,4 +1,4 @@
-/// What a run of the tool leaves behind: one JSON file, read again by `report` and `compare`.
+/// The results of the tool's runs: one JSON file, read again by `report` and `compare`.
 ///
 /// All numbers carry their unit in their name. A figure that was not measured is absent, never 0.
 struct BenchReport: Codable {
@@ -30,60 +30,62 @@ struct MachineFacts: Codable, Equatable {
 struct BenchResult: Codable {
     /// The subcommand: `fanout`, `unicast`, `idle`, ...
     var scenario: String
-    /// What was measured: `switchboard`, `floor`, `nchan`, ...
+    /// The measured server: `switchboard`, `floor`, `nchan`, ...
     var target: String
-    /// Version of the target as it tells itself; may be empty.
+    /// Version of the target, as the target reports it; may be empty.
     var targetVersion: String = ""
-    /// What the command line asked for, by flag without dashes, in the words of the command line.
+    /// The settings of the command line, by flag without dashes, with the values as entered.
     var settings: [String: String]
     var passed: Bool
-    /// What a reader must know to read the figures: why it failed, what was refused.
+    /// Remarks for a reader of the figures: why the run failed, what was refused.
     var notes: [String] = []
     var seconds: Double
 
     var connections: Int?
-    /// Publishes that were due and sent; of them refused (answered with an error).
+    /// Publishes that were due and sent; the refused ones among them, which were answered with an error.
     var published: Int?
     var refused: Int?
-    /// Deliveries that had to come, that came, that did not; that came twice; that came after a later one (where one
-    /// connection published all, so that the target alone can be the cause).
+    /// Deliveries that were due, that arrived, that did not, that arrived twice, and that arrived after a later one.
+    ///
+    /// The last are counted only where one connection published all, so that the target alone can be the cause.
     var expected: Int?
     var delivered: Int?
     var lost: Int?
     var duplicates: Int?
     var reordered: Int?
     var deliveriesPerSecond: Double?
-    /// What clients were sent, TLS's own bytes not counted.
+    /// Bytes sent to clients, without TLS's own.
     var bytesPerDelivery: Double?
-    /// Of the gateway: how many times one event was encoded by all shards, of all publishes, the warm-up's too.
+    /// Of the gateway: number of encodings of one event over all shards, averaged over all publishes, the warm-up's
+    /// too.
     var encodingsPerPublish: Double?
-    /// Commands acknowledged (`vote`), changes seen (`queue`).
+    /// Commands acknowledged (`vote`), changes received (`queue`).
     var acknowledged: Int?
     var acknowledgedPerSecond: Double?
     var handshakesPerSecond: Double?
-    /// For `capacity`: the highest rate that held, publishes a second.
+    /// For `capacity`: the highest rate that passed, publishes a second.
     var highestRate: Int?
 
-    /// From when a publish was due to its receipt; of a command, from when it was due to its answer.
+    /// From when a publish was due until it was received; of a command, from when it was due until its answer.
     var latency: LatencyFigures?
     /// From connect to live.
     var connect: LatencyFigures?
-    /// From when a publish was due to its answer.
+    /// From when a publish was due until its answer.
     var publishAnswer: LatencyFigures?
     /// Of `herd` and `slow`.
     var returned: ReturnedFigures?
 
     var server: ServerFigures?
-    /// Cores the tool itself kept busy: near the cores it has, it is the tool that was measured.
+    /// Cores that the tool itself kept busy: when that is near its number of cores, the tool was measured.
     var toolCores: Double?
     var redisCores: Double?
-    /// Of the CPU time the whole machine asked for, what its hypervisor kept.
+    /// Percent of the whole machine's requested CPU time that its hypervisor withheld.
     var stolenPercent: Double?
     var series: [BenchSecond] = []
 
     /// When the run began: ISO 8601, UTC.
     var startedAt: String?
-    /// What the file's head says otherwise, of a run that was appended to a file begun elsewhere.
+    /// The machine and commit of this run, where they differ from those of the file's head.
     var machine: MachineFacts?
     var commit: String?
 }
@@ -96,14 +98,14 @@ struct LatencyFigures: Codable {
     var p99Us: Int
     var p999Us: Int
     var maxUs: Int
-    /// The whole histogram: pairs of a bucket's upper end and how many fell into it, buckets in order, none empty.
+    /// The whole histogram: pairs of a bucket's upper end and its count, buckets in order, none empty.
     var buckets: [[Int]]
 }
 
-/// What the target's processes used while it was measured.
+/// Resources of the target's processes while it was measured.
 struct ServerFigures: Codable {
     var processes: Int
-    /// Cores kept busy.
+    /// Busy cores.
     var cores: Double
     var cpuUsPerDelivery: Double?
     var cpuUsPerPublish: Double?

@@ -1,18 +1,18 @@
-/// A result as one of several: what names it, and several of the same thing as one.
+/// A result as one of several: its name, and the merging of repeated runs.
 extension BenchResult {
-    /// What the reader calls it: `--label`, else the target with what its clients ask of it.
+    /// The name for readers: `--label`, else the target with the options of its clients.
     var name: String {
         if let label = settings["label"] { return label }
         let asked = [settings["dialect"], settings["deflate"] == "on" ? "deflate" : nil]
         return ([target] + asked.compactMap { $0 }).joined(separator: "/")
     }
 
-    /// The kind of server it is, whatever it was called.
+    /// The kind of server, whatever its label.
     var kind: String {
         settings["target"] ?? target
     }
 
-    /// The settings that make a difference to the figures: all but where and what the target is, and the outputs.
+    /// The settings that affect the figures: all but the address and kind of the target, and the outputs.
     var load: [String: String] {
         settings.filter { !BenchResult.ownSettings.contains($0.key) }
     }
@@ -30,9 +30,10 @@ extension BenchResult {
         return own / floor
     }
 
-    /// Repeated runs as one: counts are added, histograms merged, rates weighted by what they are rates of.
+    /// Repeated runs as one: counts are added, histograms merged, rates weighted by their bases.
     ///
-    /// A figure is there when any run has it. The series stay those of the last run: seconds of two runs are not one.
+    /// A figure is present when any run has it. The series are those of the last run: seconds of two runs are not
+    /// comparable.
     static func merged(_ runs: [BenchResult]) -> BenchResult? {
         guard var out = runs.last else { return nil }
         guard runs.count > 1 else { return out }

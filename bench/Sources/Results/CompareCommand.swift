@@ -1,7 +1,7 @@
 import Core
 import Glibc
 
-/// `compare A.json B.json`: what B does better and worse than A.
+/// `compare A.json B.json`: the figures that are better and worse in B than in A.
 struct CompareCommand {
     let before: String
     let after: String
@@ -40,7 +40,7 @@ struct CompareCommand {
         return isGood
     }
 
-    /// The table and whether all is well; fails when the reports have nothing in common.
+    /// The table, and whether it has no regression; fails when the reports have nothing in common.
     func verdict(
         _ old: BenchReport, _ new: BenchReport, _ style: TextStyle = .plain
     ) throws(BenchFailure) -> (text: String, isGood: Bool) {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Numbers as people read them: thousands grouped, three digits that matter, the unit chosen by whoever prints them.
+/// Numbers in readable form: thousands grouped, three significant digits, the unit chosen by the caller.
 enum Figure {
     /// `12,345`.
     static func whole(_ number: Int) -> String {
@@ -13,7 +13,7 @@ enum Figure {
         return number < 0 ? "-" + out : out
     }
 
-    /// Three significant digits: `0.0123`, `1.23`, `12.3`, `12,345`; `-` of what is no number.
+    /// Three significant digits: `0.0123`, `1.23`, `12.3`, `12,345`; `-` for a value that is no finite number.
     static func short(_ number: Double) -> String {
         guard number.isFinite, abs(number) < 1e15 else { return "-" }
         let size = abs(number)
@@ -26,7 +26,7 @@ enum Figure {
         }
     }
 
-    /// So many digits after the point; at most 6.
+    /// A number with `places` digits after the point; at most 6.
     static func fixed(_ number: Double, _ places: Int) -> String {
         guard number.isFinite, abs(number) < 1e12 else { return "-" }
         var scale = 1

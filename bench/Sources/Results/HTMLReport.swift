@@ -5,7 +5,7 @@ import ReportPage
 struct HTMLReport {
     let reports: [BenchReport]
 
-    /// What the page's script reads: results grouped and merged here, so that all readers agree on what is compared.
+    /// The input of the page's script: results grouped and merged here, so that all readers compare the same.
     private struct Content: Encodable {
         struct Source: Encodable {
             let machine: MachineFacts
@@ -40,7 +40,7 @@ struct HTMLReport {
     /// The file's bytes.
     func html() throws(BenchFailure) -> [UInt8] {
         let template = ReportPage.html
-        // Each place once and from the front, so that nothing in the results is taken for a place.
+        // Each placeholder once and from the front, so that no text of the results is taken for one.
         var parts = template[...]
         var out = ""
         for (place, content) in [
@@ -53,7 +53,7 @@ struct HTMLReport {
         return Array((out + parts).utf8)
     }
 
-    /// The results as JSON that no parser of HTML can take for an end of its element, a comment or a script.
+    /// The results as JSON in which no HTML parser finds an end of its element, a comment or a script.
     private func results() throws(BenchFailure) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -80,7 +80,7 @@ struct HTMLReport {
         return Content(sources: sources, groups: groups)
     }
 
-    /// The runs, each with the commit and machine it was made with.
+    /// The runs, each with its commit and machine.
     private static func placed(_ report: BenchReport) -> [BenchResult] {
         report.runs.map { run in
             var placed = run
@@ -90,7 +90,7 @@ struct HTMLReport {
         }
     }
 
-    /// The targets' names, told apart by version, commit and number where the same one comes twice.
+    /// The targets' names, with version, commit and number where a name occurs twice.
     private static func names(_ runs: [BenchResult]) -> [String] {
         var names = runs.map(\.name)
         let additions: [(BenchResult) -> String] = [{ $0.targetVersion }, { $0.commit ?? "" }]

@@ -1,4 +1,4 @@
-/// Figures from histograms: those of several runs are of all their latencies together, never means of percentiles.
+/// Figures from histograms: those of several runs cover all their latencies together, never means of percentiles.
 extension LatencyFigures {
     /// Whether the histogram could have been written by this tool: pairs in order, none negative or empty.
     var isSound: Bool {
@@ -13,7 +13,7 @@ extension LatencyFigures {
         return sum == count
     }
 
-    /// The figures of all latencies of the given ones; `nil` of none.
+    /// The figures of all latencies together; `nil` for an empty list.
     static func merged(_ all: [LatencyFigures]) -> LatencyFigures? {
         guard let first = all.first else { return nil }
         guard all.count > 1 else { return first }
@@ -38,7 +38,7 @@ extension LatencyFigures {
 }
 
 extension Array {
-    /// The elements of a member of all elements.
+    /// Joins a member of all elements.
     fileprivate func joined<Part>(_ part: KeyPath<Element, [Part]>) -> [Part] {
         flatMap { $0[keyPath: part] }
     }

@@ -1,4 +1,4 @@
-/// Microseconds in buckets that grow with the value, each at most 1/32 wide of it: any number of latencies in 16 kB.
+/// Microseconds in buckets that grow with the value, each at most 1/32 of it wide: any number of latencies in 16 kB.
 ///
 /// Histograms of several processes or seconds are merged bucket by bucket, which loses nothing; percentiles are taken
 /// of the merged one only.
@@ -9,7 +9,7 @@ struct LatencyHistogram: Equatable {
 
     private static let bucketCount = 64 * 32
 
-    /// Takes a latency; one below 0, of clocks read out of order, counts as 0.
+    /// Takes a latency; a negative one, of clocks read out of order, counts as 0.
     @inline(__always) mutating func add(_ latencyUs: Int) {
         let value = max(latencyUs, 0)
         count &+= 1
@@ -17,7 +17,7 @@ struct LatencyHistogram: Equatable {
         buckets[LatencyHistogram.bucket(value)] &+= 1
     }
 
-    /// Adds everything another one holds.
+    /// Adds all latencies of another one.
     mutating func merge(_ other: LatencyHistogram) {
         guard other.count > 0 else { return }
         count += other.count
@@ -25,7 +25,9 @@ struct LatencyHistogram: Equatable {
         for (index, number) in other.buckets.enumerated() where number > 0 { buckets[index] += number }
     }
 
-    /// The value that so much of all, 0 to 1, does not exceed (rounded up to its bucket's end); `nil` of nothing.
+    /// The value that a share of all latencies, 0 to 1, does not exceed.
+    ///
+    /// It is rounded up to its bucket's end; `nil` when the histogram is empty.
     func percentile(_ share: Double) -> Int? {
         guard count > 0 else { return nil }
         let wanted = min(Int(Double(count) * share), count - 1)
@@ -37,14 +39,14 @@ struct LatencyHistogram: Equatable {
         return maxUs
     }
 
-    /// Forgets everything.
+    /// Removes all latencies.
     mutating func removeAll() {
         guard count > 0 else { return }
         for index in buckets.indices { buckets[index] = 0 }
         (count, maxUs) = (0, 0)
     }
 
-    /// What a report keeps; `nil` of nothing.
+    /// The figures for a report; `nil` when the histogram is empty.
     var figures: LatencyFigures? {
         guard let p50 = percentile(0.5), let p90 = percentile(0.9), let p99 = percentile(0.99),
             let p999 = percentile(0.999)
@@ -69,7 +71,7 @@ struct LatencyHistogram: Equatable {
     }
 }
 
-/// Sparse: the largest value, then pairs of a bucket's number and how many fell into it.
+/// Sparse: the largest value, then pairs of a bucket's number and its count.
 extension LatencyHistogram: Codable {
     init(from decoder: any Decoder) throws {
         var list = try decoder.unkeyedContainer()

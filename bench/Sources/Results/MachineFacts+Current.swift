@@ -5,7 +5,7 @@ import Reactors
 
 /// The machine this process runs on.
 extension MachineFacts {
-    /// Asks the kernel, the distribution and OpenSSL; what they do not tell is `unknown` or 0.
+    /// Asks the kernel, the distribution and OpenSSL; missing facts are `unknown` or 0.
     static func current() -> MachineFacts {
         var system = utsname()
         let isKnown = unsafe uname(&system) == 0
@@ -19,7 +19,7 @@ extension MachineFacts {
             openssl: unsafe OpenSSL_version(OPENSSL_VERSION).map { unsafe String(cString: $0) } ?? "unknown")
     }
 
-    /// The commit of the checkout the tool is run in, with `+` when a file differs; `nil` without git or checkout.
+    /// The commit of the checkout in which the tool runs, with `+` when a file differs; `nil` without git or checkout.
     static func currentCommit() -> String? {
         guard let pipe = unsafe popen("git describe --always --dirty=+ --exclude='*' 2>/dev/null", "re") else {
             return nil
@@ -54,7 +54,7 @@ extension MachineFacts {
         return nil
     }
 
-    /// `MemTotal` of proc_meminfo(5), which tells kB.
+    /// `MemTotal` of proc_meminfo(5), which is in kB.
     static func memoryBytes(_ meminfo: String) -> Int {
         let words = field("MemTotal", in: meminfo, separator: ":")?.split(separator: " ") ?? []
         return words.first.flatMap { ASCII.decimal(Array($0.utf8)) }.map { $0 * 1_024 } ?? 0

@@ -1,6 +1,6 @@
-/// The line that tells how a run goes while it goes: what is known at this second, at most 100 columns.
+/// The progress line of a run: the figures known at this second, at most 100 columns.
 struct ProgressText {
-    /// What is being done when it is not the measuring: `connect`, `warm up`, at most 12 characters.
+    /// The current phase, unless it is the measuring: `connect`, `warm up`, at most 12 characters.
     var phase = ""
     var elapsedSeconds: Double
     var totalSeconds: Double
@@ -17,12 +17,12 @@ struct ProgressText {
 
     private static let barColumns = 6
 
-    /// The line as it is put on the output: over the last one on a terminal, else as a line of its own.
+    /// The line as it is written: over the last one on a terminal, else as a line of its own.
     func drawn(_ style: TextStyle) -> String {
         style.isTerminal ? "\r\u{1B}[K" + line(style) : line(style) + "\n"
     }
 
-    /// What ends the drawing: an empty line of the terminal, for the table.
+    /// The text that ends the drawing: an empty line of the terminal, for the table.
     static func erased(_ style: TextStyle) -> String {
         style.isTerminal ? "\r\u{1B}[K" : ""
     }

@@ -1,7 +1,7 @@
 import Core
 import Glibc
 
-/// `report FILE... [--html OUT]`: prints the table of all runs of the files and makes the page of them.
+/// `report FILE... [--html OUT]`: prints the table of all runs of the files, and writes a page of them.
 struct ReportCommand {
     private(set) var paths: [String] = []
     private(set) var html: String?

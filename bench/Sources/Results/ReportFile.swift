@@ -3,18 +3,18 @@ import FoundationEssentials
 import Glibc
 import Reactors
 
-/// A file of results on disk: JSON that this tool wrote, checked again when it is read, replaced whole or not at all.
+/// A file of results on disk: JSON of this tool, validated when it is read, replaced whole or not at all.
 struct ReportFile {
     let path: String
 
-    /// A day of a hundred runs is some 10 MB; more is not a file of ours.
+    /// Maximum bytes: a day of a hundred runs is some 10 MB, so a larger file is not a report.
     static let bytesMax = 256 * 1_024 * 1_024
 
     init(_ path: String) {
         self.path = path
     }
 
-    /// Whether something is there, be it a report or not.
+    /// Whether the file exists, be it a report or not.
     var exists: Bool {
         unsafe access(path, F_OK) == 0
     }
@@ -28,7 +28,7 @@ struct ReportFile {
         }
     }
 
-    /// Replaces the file: whoever reads it sees the old report or the new one, never a part.
+    /// Replaces the file: a reader sees the old report or the new one, never a part.
     func write(_ report: BenchReport) throws(BenchFailure) {
         do throws(BenchFailure) {
             try replace(with: try ReportFile.encode(report))
@@ -37,7 +37,8 @@ struct ReportFile {
         }
     }
 
-    /// Adds a run to the report, or begins one; a machine or commit that is not the report's is kept with the run.
+    /// Adds a run to the report, or creates one; a machine or commit that differs from the report's is stored with the
+    /// run.
     func append(_ result: BenchResult, machine: MachineFacts, commit: String?, startedAt: String) throws(BenchFailure) {
         var added = result
         added.startedAt = added.startedAt ?? startedAt
@@ -52,10 +53,10 @@ struct ReportFile {
         try write(report)
     }
 
-    /// Flags whose values do not belong into a file that is passed around.
+    /// Flags whose values must not be in a file that is passed around.
     static let secretSettings = ["api-key", "secret-file"]
 
-    /// Reads a report from bytes; tells a file of another program or version from a damaged one.
+    /// Reads a report from bytes; distinguishes a file of another program or version from a damaged one.
     static func decode(_ bytes: [UInt8]) throws(BenchFailure) -> BenchReport {
         struct Head: Decodable {
             let format: String
@@ -95,7 +96,7 @@ struct ReportFile {
         }
     }
 
-    /// Puts every array of arrays or objects without further ones on one line: strings have no raw line ends in JSON.
+    /// Puts every array of arrays or objects without nested ones on one line: strings have no raw line ends in JSON.
     private static func joined(_ pretty: [UInt8]) -> [UInt8] {
         var out: [UInt8] = []
         out.reserveCapacity(pretty.count)
@@ -151,7 +152,7 @@ struct ReportFile {
         }
     }
 
-    /// Writes beside the file and renames (rename(2) replaces in one step).
+    /// Writes a new file and renames it (rename(2) replaces in one step).
     func replace(with content: [UInt8]) throws(BenchFailure) {
         let beside = "\(path).\(getpid()).new"
         do {

@@ -19,7 +19,7 @@ struct ResultTable {
         var isBad = false
     }
 
-    /// A column: what and in which unit, and each run's cell.
+    /// A column: name and unit, and each run's cell.
     private struct Column {
         let name: String
         let unit: String
@@ -55,7 +55,7 @@ struct ResultTable {
         return lines.isEmpty ? String(out.dropLast()) : out + lines.joined(separator: "\n") + "\n"
     }
 
-    /// What the figures do not say by themselves, losses first.
+    /// Remarks that the figures do not show by themselves, losses first.
     private static func remarks(_ run: BenchResult, _ style: TextStyle) -> [String] {
         let name = plain(run.name, limit: 24)
         var lines: [String] = []
@@ -86,7 +86,7 @@ struct ResultTable {
         return bands
     }
 
-    /// The columns that any run has figures for.
+    /// The columns for which any run has figures.
     private static func columns(_ group: RunGroup) -> [Column] {
         let floor = group.floor
         var columns: [Column] = []
@@ -145,7 +145,7 @@ struct ResultTable {
         return columns
     }
 
-    /// The text at the right of so many columns.
+    /// The text, right-aligned in so many columns.
     static func padded(_ text: String, to columns: Int) -> String {
         String(repeating: " ", count: max(columns - text.count, 0)) + text
     }

@@ -1,4 +1,4 @@
-/// What became of the same run: two results of one scenario, target and load, before and after.
+/// The comparison of two results of one scenario, target and load, before and after.
 struct RunComparison {
     enum Verdict: String {
         case same
@@ -12,15 +12,15 @@ struct RunComparison {
         let unit: String
         let before: Double
         let after: Double
-        /// Whether less of it is better.
+        /// Whether a smaller value is better.
         let wantsLess: Bool
 
-        /// After as a multiple of before; `nil` from nothing to something.
+        /// The later value as a multiple of the earlier one; `nil` when only the earlier one is 0.
         var ratio: Double? {
             before > 0 ? after / before : after == before ? 1 : nil
         }
 
-        /// What a change beyond so many percent of the earlier figure means.
+        /// The meaning of a change beyond so many percent of the earlier value.
         func verdict(tolerance percent: Double) -> Verdict {
             let change = (wantsLess ? before - after : after - before) * 100
             return change < -percent * abs(before) ? .worse : change > percent * abs(before) ? .better : .same
@@ -54,7 +54,7 @@ struct RunComparison {
         ].compactMap { $0 }
     }
 
-    /// What went wrong only afterwards, whatever the tolerance.
+    /// Failures that only the later run has, whatever the tolerance.
     var regressions: [String] {
         var out: [String] = []
         let lost = (before.lost ?? 0, after.lost ?? 0)
@@ -63,12 +63,12 @@ struct RunComparison {
         return out
     }
 
-    /// Whether anything is worse beyond so many percent, or lost.
+    /// Whether any figure is worse beyond so many percent, or lost.
     func isWorse(tolerance percent: Double) -> Bool {
         !regressions.isEmpty || figures.contains { $0.verdict(tolerance: percent) == .worse }
     }
 
-    /// The comparisons of two files, in the order of the first, and what only one of them has.
+    /// The comparisons of two files, in the order of the first, and the runs that only one of them has.
     static func match(
         _ before: [BenchResult], _ after: [BenchResult]
     ) -> (both: [RunComparison], onlyBefore: [BenchResult], onlyAfter: [BenchResult]) {
@@ -80,7 +80,7 @@ struct RunComparison {
         return (both, old.filter { !keys.1.contains(key($0)) }, new.filter { !keys.0.contains(key($0)) })
     }
 
-    /// Scenario, target and load; the version may differ, that is what is compared.
+    /// Scenario, target and load; the version may differ, since versions are compared.
     private static func key(_ run: BenchResult) -> [String] {
         [run.scenario, run.target, run.name] + run.load.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
     }

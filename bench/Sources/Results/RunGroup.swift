@@ -1,4 +1,4 @@
-/// Runs that can be read side by side: the same scenario under the same load, one merged run for each target.
+/// Comparable runs: the same scenario under the same load, one merged run for each target.
 struct RunGroup {
     let scenario: String
     /// The load, by flag.
@@ -6,7 +6,7 @@ struct RunGroup {
     /// The floor first, then in the order they were run.
     let runs: [BenchResult]
 
-    /// What the others are measured against.
+    /// The reference for the others.
     var floor: BenchResult? {
         runs.first { $0.kind == "floor" }
     }

@@ -1,21 +1,21 @@
 import Core
 import Glibc
 
-/// Where the result of a run goes: the table on the terminal, and the files that the command line names.
+/// The outputs of a run's result: the table on the terminal, and the files that the command line names.
 struct RunOutput {
-    /// The file that `--json` names: the result is added to what it holds; empty for none.
+    /// The file that `--json` names: the result is appended to it; empty for none.
     var json = ""
-    /// The page that `--html` names: of all runs of the JSON file, or of this one without; empty for none.
+    /// The page that `--html` names: of all runs of the JSON file, or of this one without such a file; empty for none.
     var html = ""
     private let startedAt = MachineFacts.currentTime()
 
-    /// Call it before the run: a file that cannot be added to is told now and not after an hour.
+    /// Must be created before the run: a file that cannot be appended to is reported now and not after an hour.
     init(json: String, html: String) throws(BenchFailure) {
         (self.json, self.html) = (json, html)
         if !json.isEmpty, ReportFile(json).exists { _ = try ReportFile(json).read() }
     }
 
-    /// Prints the result and keeps it.
+    /// Prints and stores the result.
     func keep(_ result: BenchResult) throws(BenchFailure) {
         print(ResultTable([result]).text(.of(STDOUT_FILENO)), terminator: "")
         guard !json.isEmpty || !html.isEmpty else { return }

@@ -1,13 +1,13 @@
 import Glibc
 
-/// How text for people is set apart: with colour on a terminal, without anywhere else.
+/// The style of text for people: with colour on a terminal, without anywhere else.
 struct TextStyle {
     let isTerminal: Bool
     let hasColour: Bool
 
     static let plain = TextStyle(isTerminal: false, hasColour: false)
 
-    /// What the descriptor's other end shows; `NO_COLOR` (no-color.org) and `TERM=dumb` switch colour off.
+    /// The style for a descriptor; `NO_COLOR` (no-color.org) and `TERM=dumb` switch colour off.
     static func of(_ descriptor: Int32) -> TextStyle {
         let isTerminal = isatty(descriptor) == 1
         return TextStyle(

@@ -1,4 +1,4 @@
-/// One measurement, in the coordinator's process (``Coordinator`` tells how to add one).
+/// One measurement, in the coordinator's process (``Coordinator`` describes how to add one).
 protocol BenchScenario {
     init(_ options: BenchOptions)
     func run(_ run: Coordinator) throws(BenchFailure) -> BenchResult
@@ -23,15 +23,15 @@ extension BenchOptions {
     /// The name of a topic by its number: with one topic, the topic itself.
     func topicName(_ number: Int) -> String { topics == 1 ? topic : topic + String(number) }
 
-    /// What the client of that number speaks.
+    /// The dialect of the client of that number.
     func dialect(_ number: Int) -> ClientDialect { dialects[number % dialects.count] }
 }
 
 extension Coordinator {
-    /// Whether each topic's messages leave the tool one after the other: over the one connection to Redis.
+    /// Whether each topic's messages are sent one after the other: over the one connection to Redis.
     private var publishesInOrder: Bool { options.publish == .redis }
 
-    /// A result with what is known of every run; the scenario fills in its own.
+    /// A result with the figures common to all runs; the scenario adds its own.
     func result(_ seconds: Double) -> BenchResult {
         BenchResult(
             scenario: options.scenario.rawValue,
@@ -40,7 +40,7 @@ extension Coordinator {
             seconds: seconds, connections: options.connections)
     }
 
-    /// The same with everything a load tells.
+    /// The same with all figures of a load.
     func result(_ outcome: Outcome) -> BenchResult {
         var result = result(outcome.elapsed)
         let figures = outcome.figures
@@ -50,12 +50,12 @@ extension Coordinator {
         result.delivered = figures.delivered
         result.lost = outcome.lost
         result.duplicates = figures.duplicates
-        // Connections of one publisher overtake each other, which is nothing a target could change.
+        // Connections of one publisher overtake each other, which no target could change.
         if publishesInOrder { result.reordered = figures.reordered }
         result.latency = figures.latency.figures
         if figures.came > 0 { result.bytesPerDelivery = Double(figures.bytes) / Double(figures.came) }
         result.publishAnswer = figures.answer.figures
-        // What came within the window: a server that cannot keep up delivers the rest after it, by CPU not counted here.
+        // Deliveries within the window: a server that is too slow delivers the rest later, by CPU not counted here.
         let inTime = (0..<outcome.plan.seconds).reduce(0) { $0 + (outcome.seconds[$1]?.delivered ?? 0) }
         result.deliveriesPerSecond = Double(inTime) / Double(outcome.plan.seconds)
         let elapsedNs = outcome.elapsed * 1_000_000_000
@@ -87,7 +87,7 @@ extension Coordinator {
 }
 
 extension Coordinator.Outcome {
-    /// What a reader must know of the load.
+    /// Remarks about the load for a reader.
     var notes: [String] {
         var notes: [String] = []
         if figures.unmarked > 0 { notes.append("\(figures.unmarked) messages had no marker") }

@@ -1,4 +1,4 @@
-/// Searches for the highest rate of a fanout that keeps its p99 and loses nothing.
+/// Searches for the highest rate of a fan-out that keeps its p99 and loses nothing.
 struct CapacityScenario: BenchScenario {
     private let options: BenchOptions
 
@@ -6,14 +6,14 @@ struct CapacityScenario: BenchScenario {
         self.options = options
     }
 
-    /// Passed when some rate held; the result is the load at the highest one.
+    /// Passed when some rate passed; the result is the load at the highest one.
     func run(_ run: Coordinator) throws(BenchFailure) -> BenchResult {
         try run.startClients(.listen)
         let opening = try run.openClients()
         guard opening.live == options.connections else {
             throw BenchFailure("\(opening.live) of \(options.connections) clients were live")
         }
-        // Last, since servers close what lies idle.
+        // Last, since servers close idle connections.
         try run.startPublisher()
         var search = RateSearch(from: options.rate)
         var best: Coordinator.Outcome?
@@ -27,7 +27,7 @@ struct CapacityScenario: BenchScenario {
             if held { best = outcome }
             search.told(held: held)
             guard outcome.live == options.connections else { break }
-            // What an overloaded server still holds would count against the next step.
+            // The backlog of an overloaded server would count against the next step.
             try run.turn(seconds: held ? 0.5 : 2)
         }
         guard let best else {
@@ -45,7 +45,7 @@ struct CapacityScenario: BenchScenario {
     private static let rateMax = 1_000_000
 }
 
-/// Doubles a rate while it holds, or halves it until it does, then halves the distance to what did not hold, to 5 %.
+/// The search: doubles a rate while it passes, or halves it until it does, then bisects down to 5 %.
 struct RateSearch {
     /// The rate to try; `nil` when the search is over.
     private(set) var next: Int?
@@ -56,7 +56,7 @@ struct RateSearch {
         next = max(rate, 1)
     }
 
-    /// Whether the rate of ``next`` held.
+    /// Takes whether the rate of ``next`` passed.
     mutating func told(held: Bool) {
         guard let rate = next else { return }
         if held { highest = max(highest, rate) } else { failed = min(failed ?? rate, rate) }

@@ -1,4 +1,4 @@
-/// Connections opened and closed again and again: descriptors and memory must come back to the beginning.
+/// Connections opened and closed repeatedly: descriptors and memory must return to their initial values.
 struct ChurnScenario: BenchScenario {
     private let options: BenchOptions
 
@@ -13,7 +13,7 @@ struct ChurnScenario: BenchScenario {
         var settled = before
         var connect = LatencyHistogram()
         var (openSeconds, live) = (0.0, 0)
-        // The first tenth fills pools and caches that are kept, of a short run the first half; growth is measured from there.
+        // The first tenth, or half of a short run, fills pools and caches; growth is measured from there.
         let warmUp = max(options.rounds / 10, min(options.rounds / 2, 10), 1)
         for round in 1...options.rounds {
             let opening = try run.openClients(seconds: 60)

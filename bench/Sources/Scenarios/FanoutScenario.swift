@@ -6,12 +6,12 @@ struct FanoutScenario: BenchScenario {
         self.options = options
     }
 
-    /// Passed when every subscriber got every message, once.
+    /// Passed when every subscriber received every message exactly once.
     func run(_ run: Coordinator) throws(BenchFailure) -> BenchResult {
         try run.startClients(.listen)
         let opening = try run.openClients()
         guard opening.live > 0 else { throw BenchFailure("no client is live: \(run.notes.joined(separator: "; "))") }
-        // Last, since servers close what lies idle.
+        // Last, since servers close idle connections.
         try run.startPublisher()
         let before = try run.encodings()
         var result = run.result(try run.load(rate: options.rate, seconds: options.seconds))
@@ -25,7 +25,7 @@ struct FanoutScenario: BenchScenario {
 }
 
 extension BenchResult {
-    /// How the connections were made.
+    /// Adds the figures of opening the connections.
     mutating func add(_ opening: Coordinator.Opening) {
         connect = opening.connect.figures
         if opening.seconds > 0 { handshakesPerSecond = Double(opening.live) / opening.seconds }

@@ -1,6 +1,6 @@
 import Reactors
 
-/// Subscribers that are all cut at once and come back.
+/// Subscribers that are all cut at once and reconnect.
 ///
 /// Every process cuts at the same time of the load's plan, by a TCP reset. Thread: main.
 final class HerdBehaviour: ReturningBehaviour {

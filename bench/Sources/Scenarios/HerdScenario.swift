@@ -1,4 +1,4 @@
-/// All clients are cut at once under a light load and come back: how long it takes, what it costs, what they missed.
+/// All clients are cut at once under a light load and reconnect: measures time, cost and missed events.
 struct HerdScenario: BenchScenario {
     private let options: BenchOptions
 
@@ -6,13 +6,13 @@ struct HerdScenario: BenchScenario {
         self.options = options
     }
 
-    /// Passed when every client was lost, all are live again, and none missed an event in silence.
+    /// Passed when every client was lost, all are live again, and each missed event was reported.
     func run(_ run: Coordinator) throws(BenchFailure) -> BenchResult {
         let report = try ReturnReport(run, .herd)
         let began = min(max(report.firstSecond ?? options.calm, 0), options.seconds)
         let ended = min(report.lastSecond(after: began) + 1, options.seconds)
         var result = report.result(run, began: began, ended: ended)
-        // Each connection that a server's end breaks is one that "ended though nobody asked".
+        // Each connection that the server's end breaks also counts as ended without a request.
         result.passed = report.isWhole && report.figures.lost >= options.connections
         if options.cut == .reset, report.outcome.figures.refused > 0 { result.passed = false }
         if let returned = result.returned, let lastUs = returned.back100Us {

@@ -1,4 +1,4 @@
-/// Many connections that do nothing: what each costs in memory and to set up, and all together in CPU.
+/// Many idle connections: measures the memory and setup cost of each, and the CPU of all together.
 struct IdleScenario: BenchScenario {
     private let options: BenchOptions
 

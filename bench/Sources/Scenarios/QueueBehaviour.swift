@@ -2,10 +2,10 @@ import Core
 import Reactors
 import Transport
 
-/// Changes the bookings of a process's shops when it is due, and hears of them as their subscribers do.
+/// Changes the bookings of a process's shops when a change is due, and receives the updates as their subscribers do.
 ///
-/// A shop's changes and subscribers are in one process, so that one knows of the other. A change for which no shop is
-/// free waits, and its latency runs from when it was due. Thread: main.
+/// A shop's changes and subscribers are in one process, so that they can be matched. A change for which no shop is free
+/// waits, and its latency runs from when it was due. Thread: main.
 final class QueueBehaviour: ClientBehaviour {
     private let crew: ClientCrew
     /// Numbers of the shops of this process.
@@ -16,7 +16,7 @@ final class QueueBehaviour: ClientBehaviour {
     private var redis: RedisDoor?
     private var timer: PrecisionTimer?
     private var plan: LoadPlan?
-    /// The number of the next change among all of the run, and of the shop that is looked at first.
+    /// The number of the next change among all of the run, and of the shop that is tried first.
     private var next = 0
     private var cursor = 0
     private var jitterUs = 0
@@ -24,9 +24,9 @@ final class QueueBehaviour: ClientBehaviour {
     private var preparing: Int?
 
     private static let booking = "b1"
-    /// A change nobody has heard of for so long is missing.
+    /// Microseconds after which an unreceived change counts as missing.
     private static let patienceUs = 5_000_000
-    /// The worker gathers changes for so long; changes fall at any moment of it.
+    /// Microseconds for which the worker gathers changes; changes fall at any moment of it.
     private static let gatherUs = 20_000
     private static let jsonLimits = JSON.Limits(depthMax: 64, elementsMax: 10_000)
 
@@ -80,7 +80,7 @@ final class QueueBehaviour: ClientBehaviour {
         changeDue()
     }
 
-    /// Gives each shop a barber and a pending booking, once both ways are open.
+    /// Gives each shop a barber and a pending booking, once both publishers are open.
     private func prepare() {
         guard preparing == nil, !failed, let http, let redis, http.isOpen, redis.isOpen else { return }
         preparing = shops.count * 2
@@ -122,7 +122,7 @@ final class QueueBehaviour: ClientBehaviour {
         timer?.set(atUs: dueUs(plan))
     }
 
-    /// When the next change is due: at its place in the rate, and by chance up to a gathering later.
+    /// When the next change is due: at its place in the rate, plus a random part of the gathering time.
     private func dueUs(_ plan: LoadPlan) -> Int { plan.dueUs(next) + jitterUs }
 
     private func changeDue() {
@@ -130,14 +130,14 @@ final class QueueBehaviour: ClientBehaviour {
         let nowUs = Clock.monotonicUs()
         while next < plan.count {
             guard dueUs(plan) <= nowUs else { timer?.set(atUs: dueUs(plan)); return }
-            // With a change under way at each shop, those that are due wait; the end of one comes here again.
+            // With a change under way at each shop, due ones wait; the end of a change calls this again.
             guard begin(dueUs: dueUs(plan)) else { return }
             next += crew.processCount
             jitterUs = Int.random(in: 0..<min(QueueBehaviour.gatherUs, 1_000_000 / plan.rate + 1))
         }
     }
 
-    /// Begins a change of the next free shop; false when none is free.
+    /// Starts a change of the next free shop; false when none is free.
     private func begin(dueUs: Int) -> Bool {
         for step in queues.indices {
             let index = (cursor + step) % queues.count
@@ -217,7 +217,7 @@ final class QueueBehaviour: ClientBehaviour {
         if let line = try? JSONLine.encode(ways) { crew.said.append(String(decoding: line.dropLast(), as: UTF8.self)) }
     }
 
-    /// What the process says when its shops are there, and what it is asked at the end.
+    /// The process's text when its shops exist, and the question at the end.
     static let ready = "ready"
     static let report = "report"
 
@@ -227,7 +227,7 @@ final class QueueBehaviour: ClientBehaviour {
     }
 }
 
-/// Latencies by the way of the change.
+/// Latencies by the way in which the change was made.
 struct QueueFigures: Codable {
     private(set) var command = LatencyHistogram()
     private(set) var redis = LatencyHistogram()

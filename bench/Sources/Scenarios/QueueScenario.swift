@@ -1,8 +1,7 @@
-/// From a booking's change until the subscribers have a `queue:update` that shows it: through Redis, keyspace event,
-/// worker, gateway, TLS.
+/// Measures a booking's change until the subscribers have a `queue:update` that shows it.
 ///
-/// Changes are made by command over HTTP and straight in Redis, in turn, one under way for each of `--topics` shops.
-/// A worker must run (bench/queue.sh sees to it).
+/// The way is Redis, keyspace event, worker, gateway, TLS. Changes are made by command over HTTP and directly in Redis,
+/// in turn, one under way for each of `--topics` shops. A worker must run (bench/queue.sh starts it).
 struct QueueScenario: BenchScenario {
     private let options: BenchOptions
 
@@ -10,7 +9,7 @@ struct QueueScenario: BenchScenario {
         self.options = options
     }
 
-    /// Passed when every subscriber has heard of every change.
+    /// Passed when every subscriber has received every change.
     func run(_ run: Coordinator) throws(BenchFailure) -> BenchResult {
         try run.startClients(.queue)
         let opening = try run.openClients(seconds: 60)

@@ -1,11 +1,11 @@
-/// What `herd` and `slow` have in common: the load, and what its clients did to come back.
+/// The common part of `herd` and `slow`: the load, and the reconnections of its clients.
 struct ReturnReport {
     let outcome: Coordinator.Outcome
     let figures: ReturnFigures
     let memory: MemoryWatch
     let opening: Coordinator.Opening
 
-    /// Starts everything, lets the load run, and asks the clients.
+    /// Starts all processes, runs the load, and collects the clients' figures.
     init(_ run: Coordinator, _ kind: BehaviourKind) throws(BenchFailure) {
         let options = run.options
         try run.startClients(kind)
@@ -26,16 +26,16 @@ struct ReturnReport {
         self.figures = figures
     }
 
-    /// Events that neither came nor were told to be missed.
+    /// Events that were neither received nor reported as missed.
     var lost: Int { max(outcome.figures.expected - outcome.figures.delivered - figures.toldMissed, 0) }
 
-    /// Whether all are back, and nobody missed something in silence or got it twice.
+    /// Whether all clients are back, and none missed an event without a report or received one twice.
     var isWhole: Bool {
         figures.lost == figures.returns.count && lost == 0 && outcome.figures.duplicates == 0 && figures.newEpochs == 0
             && figures.unreadable == 0 && outcome.figures.delivered > 0
     }
 
-    /// The result, with the deliveries of the seconds from `began` on and before `ended` told apart.
+    /// The result, with separate figures for the deliveries from second `began` until before `ended`.
     func result(_ run: Coordinator, began: Int, ended: Int) -> BenchResult {
         var result = run.result(outcome)
         let plan = outcome.plan
@@ -73,7 +73,7 @@ struct ReturnReport {
         return result
     }
 
-    /// The second of the load in which the last client came back; `began` when nobody did.
+    /// The second of the load in which the last client returned; `began` when none did.
     func lastSecond(after began: Int) -> Int {
         max(figures.returns.map { outcome.plan.second($0.liveUs) }.max() ?? began, began)
     }

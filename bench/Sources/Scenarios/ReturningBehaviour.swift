@@ -2,20 +2,20 @@ import Core
 import Reactors
 import Transport
 
-/// Subscribers that come back when they were lost: after a random pause that doubles with each failure, with their TLS
-/// session and from their position.
+/// Subscribers that reconnect after a loss, with their TLS session and from their position.
 ///
-/// They come back from when a load has begun; before it, a client that cannot connect has failed. Thread: main.
+/// The random pause before it doubles with each failure. They reconnect only once a load has begun; before it, a client
+/// that cannot connect has failed. Thread: main.
 class ReturningBehaviour: ClientBehaviour {
-    /// What is known of a client.
+    /// The state of a client.
     struct Member {
         var place = CrowdPlace(topic: 0)
         var pause = JitteredPause()
-        /// When it connects again; `nil` when it is connected or nobody has said so.
+        /// When it connects again; `nil` when it is connected or no time is set.
         var dueUs: Int?
-        /// Events up to this offset were asked for with `since`: their age says how long the client was away.
+        /// Events up to this offset were requested with `since`: their age shows how long the client was away.
         var owedUntil = 0
-        /// When its last live connection was lost, while it is not live again.
+        /// When its last live connection was lost, until it is live again.
         var lostUs: Int?
         var isLive = false
     }
@@ -24,10 +24,10 @@ class ReturningBehaviour: ClientBehaviour {
     var figures = ReturnFigures()
     private(set) var plan: LoadPlan?
     lazy var members = Array(repeating: Member(), count: crew.clients.count)
-    /// How many are not live.
+    /// Number of clients that are not live.
     private var missing = 0
 
-    /// What a process is asked at the end of the load.
+    /// The question to a process at the end of the load.
     static let report = "report"
     private static let slowCode = 4_410
     private static let jsonLimits = JSON.Limits(depthMax: 64, elementsMax: 10_000)
@@ -41,12 +41,12 @@ class ReturningBehaviour: ClientBehaviour {
     /// Whether a client's deliveries count for latencies.
     func isTimed(_ client: LoadClient) -> Bool { true }
 
-    /// When a lost client is to connect again; `nil` for a later decision.
+    /// When a lost client has to connect again; `nil` for a later decision.
     func returnUs(_ client: LoadClient, afterMs pauseMs: Int) -> Int? {
         Clock.monotonicUs() + pauseMs * 1_000
     }
 
-    // MARK: Coming
+    // MARK: Connecting
 
     func topic(_ number: Int) -> String { crew.options.topicName(number % crew.options.topics) }
 
@@ -82,7 +82,7 @@ class ReturningBehaviour: ClientBehaviour {
     func isLive(_ client: LoadClient) {
         let index = index(client)
         if client.session == nil { client.session = TLSClientSession(crew.tls, name: "") }
-        // Its first message has come, and the server's tickets before that.
+        // Its first message was received, and the server's tickets before that.
         if let session = client.session { client.connection?.saveSession(in: session) }
         members[index].pause.succeeded()
         members[index].isLive = true
@@ -94,7 +94,7 @@ class ReturningBehaviour: ClientBehaviour {
         figures.connect.add(nowUs - client.beganUs)
     }
 
-    // MARK: Going
+    // MARK: Disconnecting
 
     func ended(_ client: LoadClient) -> Bool {
         guard plan != nil else { return false }
@@ -108,7 +108,7 @@ class ReturningBehaviour: ClientBehaviour {
         } else {
             figures.failedAttempts += 1
         }
-        // At the next server, where there are several.
+        // At the next server, when there are several.
         client.urlTurns += 1
         members[index].dueUs = returnUs(client, afterMs: members[index].pause.next())
         return false
@@ -147,7 +147,7 @@ class ReturningBehaviour: ClientBehaviour {
             }
             return members[index].place.move(epoch: position.epoch, offset: position.offset)
         }
-        // What is not an event of the topic: `warning`, `draining`.
+        // Messages that are no event of the topic: `warning`, `draining`.
         guard let offset = frame.offset else { return }
         members[index].place.came(offset)
         let isOwed = offset <= members[index].owedUntil
@@ -163,7 +163,7 @@ class ReturningBehaviour: ClientBehaviour {
         }
     }
 
-    /// What a `subscribed` or a `gap` says.
+    /// The position in a `subscribed` or a `gap`.
     struct Position {
         var epoch: [UInt8]
         var offset: Int

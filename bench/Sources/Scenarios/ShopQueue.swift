@@ -1,10 +1,10 @@
-/// One shop whose booking is confirmed and taken back in turn, one change at a time, and who has heard of it.
+/// One shop whose booking is confirmed and reset in turn, one change at a time, and the subscribers that received it.
 struct ShopQueue {
-    /// How a change is made.
+    /// The way in which a change is made.
     enum Way: String, CaseIterable, Codable {
         /// The gateway's command `move_booking`: the booking is confirmed.
         case command
-        /// The booking is written straight into Redis, as a backend would: it is pending again.
+        /// The booking is written directly into Redis, as a backend would: it is pending again.
         case redis
     }
 
@@ -12,19 +12,19 @@ struct ShopQueue {
     struct Change: Equatable {
         var way: Way
         var dueUs: Int
-        /// What the queue's length is with it.
+        /// The queue's length after the change.
         var length: Int
     }
 
     /// The way of the next change.
     private(set) var way = Way.command
     private(set) var change: Change?
-    /// Subscribers that have not heard of it.
+    /// Subscribers that have not received it.
     private var waiting: Set<Int> = []
     /// Whether the change itself was answered.
     private var isAnswered = true
 
-    /// Begins a change that is to reach some subscribers; `nil` while another is under way.
+    /// Starts a change for some subscribers; `nil` while another is under way.
     mutating func begin(dueUs: Int, subscribers: Set<Int>) -> Change? {
         guard change == nil, isAnswered else { return nil }
         let begun = Change(way: way, dueUs: dueUs, length: way == .command ? 1 : 0)
@@ -33,8 +33,9 @@ struct ShopQueue {
         return begun
     }
 
-    /// A subscriber heard of a length: the change that this tells it for the first time, and whether it was the last to
-    /// hear of it.
+    /// Takes a length that a subscriber received.
+    ///
+    /// Returns the change that it shows for the first time, and whether the subscriber was the last one.
     mutating func heard(_ subscriber: Int, length: Int) -> (change: Change, isLast: Bool)? {
         guard let change, change.length == length, waiting.remove(subscriber) != nil else { return nil }
         let isLast = waiting.isEmpty
@@ -42,7 +43,7 @@ struct ShopQueue {
         return (change, isLast)
     }
 
-    /// The change was answered, whether or not it was taken; when it was refused nobody will hear of it.
+    /// Takes the answer to the change; a refused change reaches no subscriber.
     ///
     /// Returns how many subscribers it will not reach.
     mutating func answered(isRefused: Bool) -> Int {
@@ -53,7 +54,7 @@ struct ShopQueue {
         return none
     }
 
-    /// Gives up a change that is older than it may be; returns how many have not heard of it.
+    /// Gives up a change that is too old; returns how many subscribers have not received it.
     mutating func giveUp(nowUs: Int, afterUs: Int) -> Int {
         guard let change, nowUs - change.dueUs > afterUs, isAnswered else { return 0 }
         let missing = waiting.count

@@ -1,23 +1,24 @@
 import Reactors
 import Transport
 
-/// Subscribers of whom some stop reading for a time, or read slowly.
+/// Subscribers of which some stop reading for a time, or read slowly.
 ///
-/// Who does not read at all does not see either that it was closed, and comes back when it reads again. Thread: main.
+/// A client that does not read at all does not notice that it was closed; it reconnects when it reads again. Thread:
+/// main.
 final class SlowBehaviour: ReturningBehaviour {
     private var isSlow = false
     private var (beginUs, endUs) = (Int.max, Int.max)
-    /// Bytes each slow client may read, and since when they are counted.
+    /// Bytes that each slow client may read, and since when they are counted.
     private lazy var allowance = Array(repeating: 0, count: crew.clients.count)
     private var lastUs = 0
     private lazy var slowIndices = crew.clients.indices.filter {
         SlowBehaviour.isSlow(crew.clients[$0].number, slow: crew.options.slow, of: crew.options.connections)
     }
 
-    /// Bytes a slow client may read at once.
+    /// Seconds of its rate that a slow client may read at once.
     private static let burstSeconds = 1
 
-    /// Whether the client of that number is one of the slow, who are spread evenly: exactly `slow` of all.
+    /// Whether the client of that number is slow; the slow ones are spread evenly: exactly `slow` of all.
     static func isSlow(_ number: Int, slow: Int, of all: Int) -> Bool { number * slow % all < slow }
 
     private func isSlow(_ client: LoadClient) -> Bool {
@@ -45,7 +46,7 @@ final class SlowBehaviour: ReturningBehaviour {
         if nowUs >= endUs {
             (endUs, isSlow) = (Int.max, false)
             for index in slowIndices {
-                // Small windows would now hold back who reads.
+                // Small windows would now hold back a client that reads.
                 crew.clients[index].connection?.limitReceiveBuffer(SlowBehaviour.usualBufferBytes)
                 crew.clients[index].connection?.resumeReading()
                 if crew.clients[index].stage == .away { members[index].dueUs = nowUs }
@@ -55,11 +56,11 @@ final class SlowBehaviour: ReturningBehaviour {
         super.tick(nowUs)
     }
 
-    /// What the kernel may keep for a slow client: little, so that it is the server that notices.
+    /// Bytes that the kernel may buffer for a slow client: few, so that the server notices.
     private static let bufferBytes = 16_384
     private static let usualBufferBytes = 1 << 20
 
-    /// Lets slow clients read what has become theirs since the last time.
+    /// Lets slow clients read the bytes that their rate has allowed since the last call.
     private func allow(_ nowUs: Int) {
         let more = (nowUs - lastUs) * bytesPerSecond / 1_000_000
         guard more > 0 else { return }

@@ -1,4 +1,4 @@
-/// Some clients stop reading, or read slowly; what it does to the others, and whether the slow ones come back whole.
+/// Some clients stop reading, or read slowly: measures the effect on the others, and the return of the slow ones.
 struct SlowScenario: BenchScenario {
     private let options: BenchOptions
 
@@ -6,8 +6,8 @@ struct SlowScenario: BenchScenario {
         self.options = options
     }
 
-    /// Passed when nobody who reads was closed, the slow are live again with all events since, and none was missed in
-    /// silence.
+    /// Passed when no reading client was closed, the slow ones are live again with all events, and each gap was
+    /// reported.
     func run(_ run: Coordinator) throws(BenchFailure) -> BenchResult {
         let report = try ReturnReport(run, .slow)
         let figures = report.figures

@@ -4,7 +4,7 @@ import Rights
 import Service
 import Transport
 
-/// Users at a shop vote on its tracks: as fast as they are answered, or when a vote is due.
+/// Users at a shop vote on its tracks: as soon as they are answered, or when a vote is due.
 ///
 /// In the open loop a vote for which no user has room waits, and its latency runs from when it was due. Thread: main.
 final class VoteBehaviour: ClientBehaviour {
@@ -14,11 +14,11 @@ final class VoteBehaviour: ClientBehaviour {
     private let isOpenLoop: Bool
     private var timer: PrecisionTimer?
     private var plan: LoadPlan?
-    /// Of the open loop: the number of the next vote among all of the run.
+    /// In the open loop: the number of the next vote among all of the run.
     private var next = 0
     private lazy var ledger = VoteLedger(users: crew.clients.count, window: crew.options.window)
 
-    /// Votes sent before answers are looked at again.
+    /// Votes sent before answers are checked again.
     private static let burst = 128
     private static let tokenSeconds = 86_400
 
@@ -54,7 +54,7 @@ final class VoteBehaviour: ClientBehaviour {
         return String(decoding: token, as: UTF8.self)
     }
 
-    /// The user that the client of that number is; bench/votes.sh makes them present at the shop.
+    /// The user of the client of that number; bench/votes.sh makes them present at the shop.
     static func user(_ number: Int) -> String {
         let digits = String(number)
         return "u" + String(repeating: "0", count: max(12 - digits.utf8.count, 0)) + digits
@@ -83,7 +83,7 @@ final class VoteBehaviour: ClientBehaviour {
         for _ in 0..<VoteBehaviour.burst {
             guard next < plan.count else { return }
             guard plan.dueUs(next) <= nowUs else { timer?.set(atUs: plan.dueUs(next)); return }
-            // With all windows full, votes that are due wait for an answer, which comes here again.
+            // With all windows full, due votes wait for an answer, which calls this again.
             guard begin(dueUs: plan.dueUs(next)) else { return }
             next += crew.processCount
         }
@@ -122,7 +122,7 @@ final class VoteBehaviour: ClientBehaviour {
         return false
     }
 
-    /// No vote is under way, and none is to come.
+    /// Whether no vote is under way, and none is to come.
     var isDone: Bool {
         guard let plan else { return true }
         guard ledger.underWay == 0 else { return false }

@@ -1,10 +1,11 @@
 import Core
 
-/// The votes of some users: which is next, which are under way, since when.
+/// The votes of some users: the next one, and those under way with their due times.
 ///
-/// A connection's commands are answered in the order they were sent (docs/protocol.md), so an answer is the oldest's.
+/// A connection's commands are answered in the order in which they were sent (docs/protocol.md), so an answer belongs
+/// to the oldest.
 struct VoteLedger {
-    /// What a user votes.
+    /// A user's vote.
     struct Vote: Equatable {
         var user: Int
         var track: Int
@@ -24,12 +25,12 @@ struct VoteLedger {
     /// Votes without an answer yet.
     private(set) var underWay = 0
     private var users: [User]
-    /// Users with room for another vote, once for each; those who left may still be among them.
+    /// Users with room for another vote, once for each; some may have disconnected.
     private var free = Ring<Int>()
 
     static let tracks = 20
 
-    /// Nobody votes yet; `window` is how many votes a user may have under way.
+    /// No votes yet; `window` is how many votes a user may have under way.
     init(users count: Int, window: Int) {
         self.window = window
         users = Array(repeating: User(), count: count)
@@ -38,7 +39,7 @@ struct VoteLedger {
         }
     }
 
-    /// The next vote of a user with room for one, in turn; `nil` when nobody has.
+    /// The next vote of a user with room for one, in turn; `nil` when no user has room.
     mutating func begin(dueUs: Int) -> Vote? {
         while let user = free.popFirst() {
             guard users[user].isHere else { continue }
@@ -46,8 +47,9 @@ struct VoteLedger {
             users[user].sent = count + 1
             users[user].dueUs.append(dueUs)
             underWay += 1
-            // Through all tracks with one vote, then through all with the other: each differs from the user's last on
-            // the track, so each changes something.
+            // Through all tracks with one vote, then through all with the other.
+            //
+            // Each differs from the user's last vote on the track, so each changes something.
             return Vote(
                 user: user, track: (user + count) % VoteLedger.tracks, isUp: count / VoteLedger.tracks % 2 == 0,
                 ref: count + 1)
@@ -55,7 +57,7 @@ struct VoteLedger {
         return nil
     }
 
-    /// When the vote that an answer is for was due; `nil` when the user has none under way.
+    /// When the answered vote was due; `nil` when the user has none under way.
     mutating func answered(_ user: Int) -> Int? {
         guard let dueUs = users[user].dueUs.popFirst() else { return nil }
         underWay -= 1
@@ -63,7 +65,7 @@ struct VoteLedger {
         return dueUs
     }
 
-    /// A user's connection is over: no answer will come.
+    /// A user's connection has ended: no answer will arrive.
     mutating func left(_ user: Int) {
         underWay -= users[user].dueUs.count
         users[user].dueUs.removeAll()

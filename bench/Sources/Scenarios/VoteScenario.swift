@@ -1,7 +1,7 @@
-/// Users at a shop vote on its tracks: acknowledged votes a second, and how long one takes from due to its answer.
+/// Users at a shop vote on its tracks: measures acknowledged votes a second, and the time from due to answer.
 ///
-/// The shop, its session and its tracks `t0` ... `t19` must be there, and the users `u000000000000` ... present
-/// (bench/votes.sh sees to it). Without `--rate` each user sends the next vote when one was answered (closed loop).
+/// The shop, its session and its tracks `t0` ... `t19` must exist, and the users `u000000000000` ... be present
+/// (bench/votes.sh creates them). Without `--rate` each user sends the next vote when one was answered (closed loop).
 struct VoteScenario: BenchScenario {
     private let options: BenchOptions
 
@@ -17,7 +17,7 @@ struct VoteScenario: BenchScenario {
             throw BenchFailure(
                 "\(opening.live) of \(options.connections) users were live: \(run.notes.joined(separator: "; "))")
         }
-        // In the closed loop the plan's rate means nothing.
+        // In the closed loop the plan's rate has no meaning.
         let outcome = try run.load(rate: options.rate, seconds: options.seconds)
         let figures = outcome.figures
         let unanswered = max(figures.published - figures.acknowledged - figures.commandsRefused, 0)

@@ -1,15 +1,16 @@
 import Core
 
-/// The topics that a user's own topic follows: joined by the gateway, told to the client as events of its own topic.
+/// The topics that a user's own topic follows: the gateway joins them, and sends their events as those of the own
+/// topic.
 ///
-/// A post is published once, on its author's topic; whoever follows the author has joined that topic here, so that the
-/// publish costs the same however many follow. The set `<topic>#follows` says what is followed; an event
-/// `follows:changed` on the own topic says that it changed. Events told this way bear no offset, since they have no
-/// place in the own topic's log; a hole is told by `gap` without a position. Pure.
+/// An author's topic holds each post once. The sessions of all followers have joined that topic here, so that a publish
+/// costs the same however many follow. The set `<topic>#follows` lists the followed topics; an event `follows:changed`
+/// on the own topic reports that it changed. Events sent this way bear no offset, since they have no place in the own
+/// topic's log. A hole is reported by a `gap` without a position. Pure.
 struct Followings {
-    /// How the session stands on a followed topic.
+    /// State of the session on a followed topic.
     enum Standing {
-        /// Not joined: the client has joined it itself, or it could not be joined yet.
+        /// Not joined: the client has joined the topic itself, or joining it failed.
         case waiting
         case joining
         case live
@@ -20,7 +21,7 @@ struct Followings {
         case none
         /// Under way; `isStale`: the set has changed since.
         case underway(number: Int, isStale: Bool)
-        /// Wanted as soon as it can be paid, monotonic milliseconds.
+        /// To be read at this time, when the budget allows it, monotonic milliseconds.
         case due(atMs: Int)
     }
 
@@ -31,25 +32,26 @@ struct Followings {
     var reading = Reading.none
     /// Whether everything that could be joined at first was.
     var isStarted = false
-    /// Whether the client was told that it has the own topic: from then on it gets what that follows.
+    /// Whether the client has received `subscribed` for the own topic; from then on it receives events of followed
+    /// topics.
     var isHeard = false
-    /// When topics that wait are tried again.
+    /// The time at which topics that wait are tried again, monotonic milliseconds.
     var retryMs = Int.max
     private var joiningCount = 0
-    /// Topics that could not be joined: events of theirs are missing when they are.
+    /// Topics that could not be joined: some of their events are missing once they are joined.
     private var missed: Set<Topic> = []
 
     init(_ topic: Topic) {
         self.topic = topic
     }
 
-    /// When something is to be done, monotonic milliseconds.
+    /// The time of the next read or retry, monotonic milliseconds.
     var dueMs: Int {
         if case .due(let atMs) = reading { return min(atMs, retryMs) }
         return retryMs
     }
 
-    /// Whether everything that can be joined now has been.
+    /// Whether no read and no join is under way.
     var isSettled: Bool { reading == .none && joiningCount == 0 }
 
     /// Whether the session is on that topic only because its own follows it.
@@ -60,7 +62,7 @@ struct Followings {
         }
     }
 
-    /// The client joins the topic itself; true when it has to be left for that.
+    /// Gives a topic to the client, which joins it itself; true when the session has to leave it for that.
     mutating func yields(_ topic: Topic) -> Bool {
         guard owns(topic) else { return false }
         set(topic, .waiting)
@@ -76,7 +78,7 @@ struct Followings {
         return left
     }
 
-    /// The topics that wait, but for those that the client holds itself; in an order that does not depend on chance.
+    /// The topics that wait, without those that the client holds itself; sorted, so that the order is deterministic.
     func waiting(except isHeld: (Topic) -> Bool) -> [Topic] {
         standings.compactMap { $0.value == .waiting && !isHeld($0.key) ? $0.key : nil }
             .sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
@@ -86,14 +88,14 @@ struct Followings {
         set(topic, .joining)
     }
 
-    /// The session is live on a followed topic; true when events of it may be missing.
+    /// The session is live on a followed topic; true when some of its events may be missing.
     mutating func joined(_ topic: Topic) -> Bool {
         guard standings[topic] == .joining else { return false }
         set(topic, .live)
         return missed.remove(topic) != nil
     }
 
-    /// A followed topic could not be joined; false when it was not asked for.
+    /// A followed topic could not be joined; false when the session was not joining it.
     mutating func refused(_ topic: Topic) -> Bool {
         guard standings[topic] == .joining else { return false }
         set(topic, .waiting)
@@ -101,7 +103,7 @@ struct Followings {
         return true
     }
 
-    /// What has to be left when it all ends.
+    /// The topics to leave when following ends.
     var owned: [Topic] {
         standings.compactMap { $0.value == .waiting ? nil : $0.key }
             .sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }

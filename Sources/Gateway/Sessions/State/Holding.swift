@@ -10,9 +10,9 @@ struct Holding {
     var wishes: [Wish] = []
     /// Whether the session is a member of the topic.
     var isLive = false
-    /// Whether the client was told so, and nothing else since.
+    /// Whether the client has received `subscribed`, and nothing to the contrary since.
     var isAcknowledged = false
-    /// Whether the session is listed there, or asks to be.
+    /// Whether the session is listed as present there, or asks to be.
     var isTracked = false
 
     init(_ topic: Topic) {
@@ -33,15 +33,15 @@ struct Holding {
 
 /// A subscribe request on its way.
 struct Wish {
-    /// What it waits for.
+    /// The answer that the request waits for.
     enum Step: Equatable {
         /// Whether the user is a member of the topic.
         case membership
-        /// Events that it wants by the clock; the number is that of their read.
+        /// Events requested by time; the number is that of their read.
         case replay(Int)
-        /// What the own topic follows is joined first.
+        /// The joins of the topics that the own topic follows.
         case followings
-        /// The topic itself.
+        /// The join of the topic itself.
         case topic
     }
 
@@ -49,6 +49,6 @@ struct Wish {
     var replay: ReplayRequest?
     let ref: Reference?
     var step: Step
-    /// Whether the client wants to know who is here.
+    /// Whether the client wants to receive presence.
     var presence = false
 }

@@ -2,17 +2,19 @@ import Core
 import Dialects
 import Rights
 
-/// A question under way whether the user is a member of a topic; one for all that wait for it.
+/// A pending question to Redis whether the user is a member of a topic; everything that waits for it shares it.
 struct MembershipQuestion {
-    /// Whether what is held of the topic depends on the answer.
+    /// Whether the answer may end a subscription that the session already holds.
     var isRecheck = false
-    /// Publishes in the order they came.
+    /// Publishes that wait, in the order in which they were received.
     var publishes: [(request: PublishRequest, ref: Reference?)] = []
 }
 
-/// Publishing, and what waits for Redis to say whether the user is a member.
+/// Publishing, and the requests that wait for Redis to say whether the user is a member.
 extension SessionState {
-    /// Publishes an event, behind those on its topic that wait; who may have to be asked for has paid before.
+    /// Publishes an event, after the waiting publishes on its topic.
+    ///
+    /// The caller's budget is charged before Redis is asked for a membership.
     mutating func publish(_ request: PublishRequest, ref: Reference?) {
         let decision = rules.access.publish(request.topic, caller)
         if case .refuse(let refusal) = decision { return refuse(refusal, topic: request.topic, ref: ref) }
@@ -27,7 +29,7 @@ extension SessionState {
         }
     }
 
-    /// Keeps a publish until the question is answered; the bound is of bytes, too, since Redis may be slow.
+    /// Keeps a publish until the answer arrives; bounded in count and in bytes, since Redis may be slow.
     private mutating func hold(_ request: PublishRequest, ref: Reference?) {
         let bytes = heldPublishes.bytes + request.data.count
         guard heldPublishes.count < limits.heldPublishesMax, bytes <= limits.heldPublishBytesMax else {
@@ -40,7 +42,7 @@ extension SessionState {
         questions[request.topic]?.publishes.append((request, ref))
     }
 
-    /// Asks whether the user is a member, unless that is being asked.
+    /// Asks Redis whether the user is a member, unless such a question is pending.
     mutating func question(_ topic: Topic, isRecheck: Bool = false) {
         guard case .user(let identity) = caller else { return }
         if questions[topic] == nil {
@@ -50,10 +52,11 @@ extension SessionState {
         if isRecheck { questions[topic]?.isRecheck = true }
     }
 
-    /// The question is answered: for what is held, then for who wants to join, then for who wants to publish.
+    /// Takes the answer: first for the subscription held, then for a pending subscribe, then for pending publishes.
     mutating func membership(_ topic: Topic, _ result: Result<Bool, Refusal>) {
         guard let question = questions.removeValue(forKey: topic) else { return }
-        // Redis's answer concerns what lives as well. A missing answer ends it only after a token that grants less.
+        // Redis's answer holds for live subscriptions, too. A missing answer ends one only after a token that grants
+        // less.
         if question.isRecheck || result.failure == nil,
             let refusal = refusal(rules.access.subscribe(topic, caller), result)
         {
@@ -78,7 +81,7 @@ extension SessionState {
         }
     }
 
-    /// Why a right is not there, by what the token says now and what Redis said; `nil` when it is.
+    /// The refusal that follows from the token and from Redis's answer; `nil` when the right exists.
     private func refusal(_ decision: AccessPolicy.Decision, _ result: Result<Bool, Refusal>) -> Refusal? {
         switch decision {
         case .allow: return nil

@@ -1,21 +1,22 @@
 import Core
 import Rights
 
-/// What all sessions of a shard go by; shared, so that a session carries one reference.
+/// The rules of all sessions of a shard; shared, so that a session holds a single reference.
 final class SessionRules {
-    /// Asks the caller's budget to pay; `nil` when it has paid, else the milliseconds until it could.
+    /// Charges the caller's budget; `nil` when it was charged, else the milliseconds until it could be.
     typealias Charge = (SessionCost, Caller) -> Int?
 
     let limits: Limits
     let access: AccessPolicy
     let charge: Charge
-    /// Pays for what a join of the topic costs Redis, or says why it cannot be paid.
+    /// Charges the budget for the Redis operations of a join; returns a refusal when it cannot be charged.
     var payJoin: (Topic, Caller, IPAddress?) -> Refusal? = { _, _, _ in nil }
-    /// How many more topics connections without a token may hold from an address.
+    /// Number of further topics that connections without a token may hold from an address.
     var addressRoom: (IPAddress?) -> Int = { _ in Int.max }
-    /// Notes that a connection without a token holds so many more topics from an address, or fewer.
+    /// Reports that a connection without a token holds so many more topics from an address; a negative number means
+    /// fewer.
     var noteHeld: (Int, IPAddress?) -> Void = { _, _ in }
-    /// Something done wrong on purpose, to prove that the simulation sees it; `nil` outside tests.
+    /// A deliberate fault, by which a test proves that the simulation finds it; `nil` outside tests.
     let fault: SessionFault?
 
     init(limits: Limits, access: AccessPolicy, fault: SessionFault? = nil, charge: @escaping Charge) {
@@ -26,20 +27,20 @@ final class SessionRules {
     }
 }
 
-/// Mistakes that sessions made once, or could make; put back only by the simulation's own test.
+/// Faults that sessions once had, or could have; only the simulation's own test enables one.
 enum SessionFault: CaseIterable {
     /// A topic is joined although the client has left it while its membership was asked for.
     case lastWordIsForgotten
-    /// The reference of a join that another word took the place of is never answered.
+    /// The reference of a join that a later request replaced is never answered.
     case supersededIsSilent
-    /// A live topic is left before it is known whether it may be joined again.
+    /// A live topic is left before it is known whether the session may join it again.
     case leavesBeforeItMay
-    /// A live topic is left before joining it again is paid.
+    /// A live topic is left before the budget is charged for joining it again.
     case leavesBeforeItPays
-    /// A topic that could not be joined again is gone, and the client is not told.
+    /// A topic that could not be joined again is lost, and the client is not notified.
     case lossIsSilent
-    /// A token that grants less takes nothing away.
+    /// A refreshed token that grants less ends no subscription.
     case refreshTakesNothing
-    /// Followed topics are joined anew with each subscription of the own topic, and nobody pays.
+    /// Followed topics are joined anew with each subscription to the own topic, without any charge.
     case followsAreFree
 }

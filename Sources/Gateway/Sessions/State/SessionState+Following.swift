@@ -2,11 +2,11 @@ import Core
 import Dialects
 import Rights
 
-/// What a session may spend on following; kept when it stops, so that coming back is not free.
+/// A session's budget for following; kept when following stops, so that starting again is not free.
 struct FollowAllowance {
     var reads: TokenBucket
     var joins: TokenBucket
-    /// Tells the answers to reads apart.
+    /// The number of the last read, by which answers are matched to reads.
     var number = 0
 
     init(_ limits: Limits, nowMs: Int) {
@@ -18,9 +18,9 @@ struct FollowAllowance {
     }
 }
 
-/// Following: the set is kept while the own topic is, and only what differs is joined and left.
+/// Following: the set is kept while the own topic is held, and only the difference is joined and left.
 extension SessionState {
-    /// How long a followed topic that could not be joined waits for the next try.
+    /// Milliseconds until a followed topic that could not be joined is tried again.
     private static let retryMs = 1_000
 
     /// Whether the topic is the user's own and its namespace follows others.
@@ -29,7 +29,7 @@ extension SessionState {
         return rules.access.policy(of: topic)?.follows == true && topic.id.elementsEqual(identity.user)
     }
 
-    /// Joins what the topic follows, then the topic, so that nothing is missed after `subscribed`.
+    /// Joins the followed topics, then the topic itself, so that no event is missed after `subscribed`.
     mutating func follow(_ wish: Wish, _ topic: Topic) {
         if rules.fault == .followsAreFree { endFollowings() }
         guard followings?.topic == topic else {
@@ -50,7 +50,7 @@ extension SessionState {
 
     // MARK: The set
 
-    /// Reads the set: now, after the read under way, or as soon as that can be paid.
+    /// Reads the set: now, after the read under way, or as soon as the budget allows it.
     mutating func readFollows() {
         guard let reading = followings?.reading else { return }
         switch reading {
@@ -81,7 +81,7 @@ extension SessionState {
         Refusal(.rateLimited, "followed topics are read or joined too often", retryAfterMs: max(waitMs, 1))
     }
 
-    /// The set was read, or could not be.
+    /// Takes the result of reading the set.
     mutating func follows(_ number: Int, _ result: Result<[Topic], Refusal>) {
         guard case .underway(number, let isStale) = followings?.reading else { return }
         followings?.reading = .none
@@ -91,14 +91,14 @@ extension SessionState {
             followings?.reading = .due(atMs: nowMs + SessionState.retryMs)
         case .success(let topics):
             if isStale { readFollows() }
-            // The set is data like any other: it opens nothing that the user could not open.
+            // The set is data like any other: it grants no right that the user does not have.
             let wanted = topics.filter { $0 != followings?.topic && rules.access.subscribe($0, caller) == .allow }
             for topic in followings?.take(wanted) ?? [] { actions.append(.leave(topic)) }
             followWaiting()
         }
     }
 
-    /// Joins the followed topics that wait, all of them for one payment.
+    /// Joins the followed topics that wait; the budget is charged once for all of them.
     mutating func followWaiting() {
         guard let waiting = followings?.waiting(except: { index(of: $0) != nil }) else { return }
         followings?.retryMs = Int.max
@@ -140,7 +140,7 @@ extension SessionState {
         join(wish, followings.topic)
     }
 
-    /// The set cannot be had: neither can the own topic.
+    /// The set could not be read or joined: the subscription to the own topic is refused, too.
     private mutating func cannotStart(_ refusal: Refusal) {
         guard let topic = followings?.topic else { return }
         endFollowings()
@@ -154,7 +154,7 @@ extension SessionState {
         for topic in owned { actions.append(.leave(topic)) }
     }
 
-    /// A refreshed token opens less: what it does not open is not followed.
+    /// Leaves the followed topics that a refreshed token no longer grants.
     mutating func unfollowForbidden() {
         guard let standings = followings?.standings.keys else { return }
         let allowed = standings.filter { rules.access.subscribe($0, caller) == .allow }
@@ -170,7 +170,9 @@ extension SessionState {
         startIfSettled()
     }
 
-    /// A followed topic could not be joined: it is tried again, and told as a hole once that succeeds.
+    /// A followed topic could not be joined.
+    ///
+    /// It is tried again; a `gap` is sent when that succeeds.
     mutating func followRefused(_ topic: Topic) {
         guard followings?.refused(topic) == true else { return }
         followAllowance?.joins.giveBack(nowMs: nowMs)
@@ -178,7 +180,7 @@ extension SessionState {
         startIfSettled()
     }
 
-    /// What waited for its time is tried.
+    /// Runs a read or a retry that is due.
     mutating func followDue() {
         guard let followings else { return }
         if case .due(let atMs) = followings.reading, nowMs >= atMs {

@@ -2,17 +2,18 @@ import Core
 import Dialects
 import Rights
 
-/// Who is here: what the client wants to know of a topic, and what it says of itself there.
+/// Presence: the client's subscription to the presence of a topic, and its own entry there.
 ///
-/// Who may subscribe may see. A user who may subscribe may be listed. Somebody without a user may be where anyone may
-/// publish: being listed is a way to tell all members something. Whose entry it is, is never the client's to say.
+/// A caller that may subscribe may see the presence. A user that may subscribe may be listed. A caller without a user
+/// may be listed where everybody may publish, since an entry sends data to all members. The token decides whose entry
+/// it is, never the client.
 extension SessionState {
     private static let none = Refusal(.notFound, "this namespace has no presence")
     private static let notJoined = Refusal(.conflict, "subscribe to the topic first")
 
     private func hasPresence(_ topic: Topic) -> Bool { rules.access.policy(of: topic)?.presence == true }
 
-    /// The client is live on a topic and wants to know who is here.
+    /// Starts sending the presence of a topic on which the client is live.
     mutating func watch(_ topic: Topic) {
         if hasPresence(topic) {
             actions.append(.watch(topic))
@@ -21,7 +22,7 @@ extension SessionState {
         }
     }
 
-    /// The client wants to be listed, or says something new of itself; it costs what a publish does.
+    /// Lists the client as present, or updates its entry; the budget is charged as for a publish.
     mutating func track(_ request: TrackRequest, ref: Reference?) {
         let topic = request.topic
         guard let index = index(of: topic), holdings[index].isLive else {
@@ -34,13 +35,13 @@ extension SessionState {
             let text = "more than \(limits.userActionsPerSecond) publishes and the like a second"
             return rateLimited(text, waitMs, topic: topic, ref: ref)
         }
-        // Who is listed also hears of the others.
+        // A listed session also receives the presence of others.
         actions.append(.watch(topic))
         actions.append(.track(request, user: user, isNew: !holdings[index].isTracked, ref))
         holdings[index].isTracked = true
     }
 
-    /// Whose entry it is: the user of the token, whatever the client says.
+    /// The owner of the entry: the user of the token, whatever the client says.
     private var user: [UInt8]? {
         guard case .user(let identity) = caller, !identity.user.isEmpty else { return nil }
         return identity.user
@@ -61,7 +62,7 @@ extension SessionState {
         return nil
     }
 
-    /// The client wants to be listed no more; that it is not is no mistake.
+    /// Removes the client's entry; a client without one gets an `ack`, not an error.
     mutating func untrack(_ topic: Topic, ref: Reference?) {
         guard let index = index(of: topic), holdings[index].isTracked else {
             return send(.ack(data: Array("{}".utf8)), ref: ref)
@@ -70,7 +71,7 @@ extension SessionState {
         actions.append(.untrack(topic, ref))
     }
 
-    /// Redis has it, or has not.
+    /// Takes Redis's answer: the entry is stored, or is not.
     mutating func tracked(_ topic: Topic, _ result: Result<PresenceID, Refusal>, isNew: Bool, ref: Reference?) {
         switch result {
         case .success(let id):

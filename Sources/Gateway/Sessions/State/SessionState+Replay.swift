@@ -1,10 +1,11 @@
 import Core
 import Dialects
 
-/// Events by the clock: they are read before the topic is joined behind them, so that nothing comes twice and nothing is
-/// missed in between.
+/// Replays, which are requests for events by time.
+///
+/// The events are read first, and the session joins the topic behind them. No event is then sent twice or missed.
 extension SessionState {
-    /// Reads them for a request that has passed and is paid.
+    /// Reads the events for a request that was allowed and charged.
     mutating func readReplay(_ wanted: ReplayRequest, _ wish: Wish, _ topic: Topic) {
         guard let index = index(of: topic) else { return }
         replayNumber &+= 1
@@ -15,7 +16,7 @@ extension SessionState {
         actions.append(.readReplay(topic, wanted, number: replayNumber))
     }
 
-    /// They were read, or could not be; a request that another word took the place of is gone.
+    /// Takes the result of the read; it is ignored when a later request has replaced this one.
     mutating func replayed(_ topic: Topic, _ number: Int, _ result: Result<Replay, Refusal>) {
         guard let index = index(of: topic), var wish = holdings[index].take(.replay(number)) else { return }
         switch result {
@@ -32,7 +33,7 @@ extension SessionState {
 }
 
 extension Wish {
-    /// What a request wishes of its topic.
+    /// The pending form of a subscribe request.
     init(_ request: SubscribeRequest, ref: Reference?, step: Step) {
         self.init(
             since: request.since, replay: request.replay, ref: ref, step: step, presence: request.presence)

@@ -2,14 +2,14 @@ import Core
 import Dialects
 import Rights
 
-/// What the client has asked for, topic by topic: its last word wins, and each request is answered once.
+/// The topics that the client asks for: its last request on a topic wins, and each request is answered once.
 extension SessionState {
-    /// What may be done about one topic of a subscribe request, before anything is done.
+    /// The decision on one topic of a subscribe request, before anything is done.
     private enum Verdict {
         case join
         case ask
         case refuse(Refusal)
-        /// The rate allows none of the request.
+        /// The rate limit allows no topic of the request.
         case postpone(Refusal)
     }
 
@@ -20,7 +20,8 @@ extension SessionState {
 
     // MARK: Subscribe
 
-    /// Joins topics; limits and rights of all of them are looked at first, and one payment is for all of them.
+    /// Joins topics; limits and rights of all of them are checked first, and the budget is charged once for all of
+    /// them.
     mutating func subscribe(_ requests: [SubscribeRequest], ref: Reference?) {
         if rules.fault == .leavesBeforeItMay { for request in requests { leaveByMistake(request.topic) } }
         var verdicts = verdicts(requests)
@@ -45,7 +46,7 @@ extension SessionState {
                 send(.error(refusal, topic: request.topic), ref: ref)
             }
         }
-        // However many topics it names, it is one thing refused.
+        // A request counts as one refusal, however many topics it names.
         if isPostponed { countRefusal() }
     }
 
@@ -71,7 +72,7 @@ extension SessionState {
         }
     }
 
-    /// Milliseconds to wait until the joins can be paid; `nil` when they have been.
+    /// Milliseconds until the budget could be charged for the joins; `nil` when it was charged.
     private mutating func payForJoins(_ count: Int) -> Int? {
         if caller.isService { return rules.charge(.joins(count), caller) }
         if let waitMs = joins.waitMs(for: count, nowMs: nowMs), waitMs > 0 { return waitMs }
@@ -79,7 +80,7 @@ extension SessionState {
         return joins.take(count, nowMs: nowMs) ? nil : 1_000
     }
 
-    /// The request waits for the answer whether the user is a member; what there is of the topic goes on meanwhile.
+    /// Holds the request until Redis says whether the user is a member; a live subscription continues meanwhile.
     private mutating func ask(_ wish: Wish, _ topic: Topic) {
         let index = hold(topic)
         if let older = holdings[index].take(.membership) { supersede(older, topic) }
@@ -93,7 +94,7 @@ extension SessionState {
         return holdings.count - 1
     }
 
-    /// The request has passed: once it is paid, what there is of the topic gives way to it.
+    /// Starts a request that was allowed: once the budget is charged, it replaces the current subscription.
     mutating func begin(_ wish: Wish, _ topic: Topic) {
         if rules.fault == .leavesBeforeItPays { giveWay(topic) }
         if let refusal = rules.payJoin(topic, caller, address) { return refused(wish, topic, refusal) }
@@ -102,12 +103,12 @@ extension SessionState {
         if let replay = wish.replay { readReplay(replay, wish, topic) } else { enter(wish, topic) }
     }
 
-    /// Joins the topic, or first what it follows.
+    /// Joins the topic, or the topics it follows first.
     mutating func enter(_ wish: Wish, _ topic: Topic) {
         if isOwn(topic) { follow(wish, topic) } else { join(wish, topic) }
     }
 
-    /// Leaves what there is of the topic, and answers the requests for it.
+    /// Leaves the topic if it is live or being joined, and answers its older requests.
     private mutating func giveWay(_ topic: Topic) {
         let index = hold(topic)
         let older = holdings[index].wishes
@@ -118,7 +119,7 @@ extension SessionState {
         for wish in older { supersede(wish, topic) }
     }
 
-    /// Joins the topic, which is paid; the holding has no other request.
+    /// Joins the topic, for which the budget was charged; the holding has no other request.
     mutating func join(_ wish: Wish, _ topic: Topic) {
         guard let index = index(of: topic) else { return }
         let isYielded = followings?.yields(topic) == true
@@ -135,7 +136,7 @@ extension SessionState {
         refuse(SessionState.superseded, topic: topic, ref: wish.ref)
     }
 
-    /// What sessions once did, for the simulation to find.
+    /// Repeats a past fault of sessions, for the simulation to find.
     private mutating func leaveByMistake(_ topic: Topic) {
         guard let index = index(of: topic), holdings[index].isLive else { return }
         holdings.remove(at: index)
@@ -157,7 +158,7 @@ extension SessionState {
         send(.unsubscribed(topic: topic), ref: ref)
     }
 
-    /// The right to a topic is gone: whoever waits for it is refused, and who has it is told that it ends.
+    /// The right to a topic is gone: pending requests are refused, and a subscribed client is notified of the end.
     mutating func withdraw(_ topic: Topic, _ refusal: Refusal) {
         guard let index = index(of: topic) else { return }
         let holding = holdings.remove(at: index)
@@ -168,7 +169,7 @@ extension SessionState {
         send(.error(refusal, topic: topic), ref: nil)
     }
 
-    /// A topic is held no more: it is left, and perhaps followed again.
+    /// Leaves a topic that is no longer held; it may be followed again.
     private mutating func givenUp(_ holding: Holding) {
         if holding.isLive || holding.waits(.topic) { actions.append(.leave(holding.topic)) }
         if followings?.topic == holding.topic { return endFollowings() }
@@ -177,7 +178,7 @@ extension SessionState {
 
     // MARK: From the topics
 
-    /// The session is live on a topic; the client was told by the topic itself.
+    /// The session is live on a topic; the topic itself has sent `subscribed`.
     mutating func joined(_ topic: Topic) {
         if let index = index(of: topic), let wish = holdings[index].take(.topic) {
             granted()
@@ -186,14 +187,14 @@ extension SessionState {
             if wish.presence { watch(topic) }
             guard followings?.topic == topic else { return }
             followings?.isHeard = true
-            // A change of the set that came before the own topic was joined has told nobody.
+            // A change of the set that came before the own topic was joined was reported to no session.
             readFollows()
         } else {
             followed(topic)
         }
     }
 
-    /// A topic could not be joined; the client is told, and also when that ends what it had.
+    /// A topic could not be joined; the client receives an error, and a notice when that ends its subscription.
     mutating func joinRefused(_ topic: Topic, _ refusal: Refusal) {
         guard let index = index(of: topic), let wish = holdings[index].take(.topic) else {
             return followRefused(topic)
@@ -203,7 +204,8 @@ extension SessionState {
 
     /// A request has failed for good.
     ///
-    /// What lives or is on its way goes on. What had to be left for the request is gone, and the client is told so.
+    /// A live subscription or another pending request continues. If the topic had to be left for the request, the
+    /// subscription is lost and the client is notified.
     mutating func refused(_ wish: Wish, _ topic: Topic, _ refusal: Refusal) {
         defer { refuse(refusal, topic: topic, ref: wish.ref) }
         guard let index = index(of: topic), !holdings[index].isLive,
@@ -216,20 +218,20 @@ extension SessionState {
         if holdings[index].wishes.isEmpty { givenUp(holdings.remove(at: index)) }
     }
 
-    /// Events of a topic were missed; of a followed one, the own topic's hole is told.
+    /// Events of a topic were missed; a gap of a followed topic is reported as one of the own topic.
     mutating func missed(_ topic: Topic, _ position: Position?, _ reason: GapReason) {
         if followings?.owns(topic) == true {
             guard let own = followings?.topic else { return }
             return send(.gap(topic: own, position: nil, reason: reason), ref: nil)
         }
-        // What was missed may have been a change of the set.
+        // A missed event may have been a change of the set.
         if followings?.topic == topic { readFollows() }
         send(.gap(topic: topic, position: position, reason: reason), ref: nil)
     }
 
     // MARK: Rights
 
-    /// A refreshed token may allow less than the one before.
+    /// Withdraws topics that a refreshed token no longer grants.
     mutating func removeForbiddenTopics() {
         for topic in holdings.map(\.topic) {
             switch rules.access.subscribe(topic, caller) {

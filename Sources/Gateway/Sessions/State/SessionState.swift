@@ -2,27 +2,27 @@ import Core
 import Dialects
 import Rights
 
-/// What one client may do and has asked for: input and time in, actions out (design section 15).
+/// The requests and rights of one client session: input and time in, actions out (design section 15).
 ///
-/// The client's last word on a topic wins, and each request is answered once: a subscribe request whose place another
-/// word takes before it is answered is a `conflict`. A subscription that lives is left only when the next one has
-/// passed limits, rate and rights, and is paid. Events do not come by here. Pure.
+/// The client's last request on a topic wins, and each request is answered once. A subscribe request that a later
+/// request replaces before its answer gets a `conflict`. A live subscription is left only when the next one has passed
+/// limits, rate and rights, and the budget was charged. Events do not pass through here. Pure.
 struct SessionState {
     let rules: SessionRules
     private(set) var caller: Caller
-    /// The client's address; it pays for a client that shows nothing else.
+    /// The client's address; its budget is charged for a client without other credentials.
     let address: IPAddress?
     var holdings: [Holding] = []
     /// Topics that the other sessions of the connection hold.
     var heldBesides = 0
-    /// Memberships that Redis is asked for.
+    /// Pending questions to Redis for memberships.
     var questions: [Topic: MembershipQuestion] = [:]
     /// Publishes that wait for a question, and the bytes of their data.
     var heldPublishes = (count: 0, bytes: 0)
-    /// What the user's own topic follows; `nil` unless the client has asked for that topic.
+    /// The topics that the user's own topic follows; `nil` unless the client has asked for that topic.
     var followings: Followings?
     var followAllowance: FollowAllowance?
-    /// Tells the answers to replays apart.
+    /// The number of the last replay, by which answers are matched to reads.
     var replayNumber = 0
     /// Whether the client has authenticated or subscribed, and so is more than an open socket.
     private(set) var isEstablished = false
@@ -36,9 +36,9 @@ struct SessionState {
     private(set) var nowMs: Int
     var actions: [SessionAction] = []
 
-    /// A client that comes from that address; `nowMs` is monotonic.
+    /// The state of a client with that address; `nowMs` is monotonic.
     ///
-    /// What its credentials bring about is told by ``begin(wallMs:)``.
+    /// Call ``begin(wallMs:)`` for the actions that its credentials cause.
     init(_ rules: SessionRules, caller: Caller, address: IPAddress?, nowMs: Int) {
         self.rules = rules
         self.caller = caller
@@ -61,9 +61,9 @@ struct SessionState {
 
     var limits: Limits { rules.limits }
 
-    /// Takes what happened, and tells what is to be done.
+    /// Takes an input and returns the actions to perform.
     ///
-    /// Once it has said `close`, only the end of the connection matters.
+    /// After a `close` action, every input but the end of the connection is ignored.
     mutating func take(_ input: SessionInput, nowMs: Int) -> [SessionAction] {
         self.nowMs = nowMs
         if case .ended = input { end() } else if !isClosed { handle(input) }
@@ -117,7 +117,7 @@ struct SessionState {
         send(.warning(code: .rateLimited, message: text, perSecond: perSecond), ref: nil)
     }
 
-    /// Milliseconds for which the client is not to be read, since it sends too fast; 0 when it may be.
+    /// Milliseconds for which the transport must not read from the client, since it sends too fast; 0 when it may read.
     func readDelayMs(nowMs: Int) -> Int { isClosed ? 0 : messages.delayMs(nowMs: nowMs) }
 
     private mutating func perform(_ command: ClientCommand, ref: Reference?) {
@@ -134,10 +134,10 @@ struct SessionState {
         }
     }
 
-    // MARK: Who it is
+    // MARK: Identity
 
     private mutating func authenticate(_ token: [UInt8], isRefresh: Bool, ref: Reference?) {
-        // A check takes a signature's time, and Redis is asked for each membership that the token does not grant.
+        // A check costs a signature verification, and Redis is asked for each membership that the token does not grant.
         guard authentications.take(nowMs: nowMs) else {
             let waitMs = max(authentications.waitMs(nowMs: nowMs) ?? 1, 1)
             return rateLimited(
@@ -151,7 +151,7 @@ struct SessionState {
     ) {
         switch result {
         case .failure(.anonymous) where isRefresh && caller.isAnonymous:
-            // The token that a client shows without a user: it leaves it nobody.
+            // A client shows this token without a user; it stays anonymous.
             send(.authenticated(userID: [], expiresAt: 0), ref: ref)
         case .failure(let failure):
             actions.append(.log("authentication refused", failure))
@@ -169,7 +169,7 @@ struct SessionState {
         }
     }
 
-    /// The connection was opened with these credentials; `wallMs` is the time since 1970, by which tokens end.
+    /// Starts a session opened with these credentials; `wallMs` is milliseconds since 1970, for the token's expiry.
     mutating func begin(wallMs: Int) -> [SessionAction] {
         if case .user(let identity) = caller {
             caller = .anonymous
@@ -193,7 +193,7 @@ struct SessionState {
         warningMs = leftMs > limits.tokenWarningMs ? expiryMs - limits.tokenWarningMs : nowMs
     }
 
-    /// Ends the session: what its caller showed is refused from now on.
+    /// Ends the session, since the credentials of its caller are refused from now on.
     private mutating func revoked(_ failure: TokenFailure) {
         actions.append(.log("session ended", failure))
         send(.error(failure.refusal, topic: nil), ref: nil)
@@ -232,7 +232,7 @@ struct SessionState {
         actions.append(.send(message, ref))
     }
 
-    /// The topics tell the client by themselves that it is live: its row of refusals ends.
+    /// A topic has reported to the client that it is live: the count of consecutive refusals restarts.
     mutating func granted() {
         messages.granted()
     }
@@ -247,7 +247,7 @@ struct SessionState {
         countRefusal()
     }
 
-    /// Something was refused; too much of it in a row ends the session.
+    /// Counts a refusal; too many in a row end the session.
     mutating func countRefusal() {
         if messages.refused() { close(.rateLimited) }
     }
@@ -265,10 +265,10 @@ struct SessionState {
 
     // MARK: Time and end
 
-    /// When ``SessionInput/deadline`` is wanted, monotonic milliseconds; `Int.max` for never.
+    /// The time at which ``SessionInput/deadline`` is wanted, monotonic milliseconds; `Int.max` for never.
     var deadlineMs: Int { isClosed ? Int.max : min(idleMs, warningMs, expiryMs, followings?.dueMs ?? Int.max) }
 
-    /// Warns of the token's end, ends what is over, and follows what waited for its time.
+    /// Warns of the token's expiry, closes an idle or expired session, and runs due work on followings.
     private mutating func deadlineReached() {
         if nowMs >= idleMs { return close(.timeout) }
         if nowMs >= expiryMs {
@@ -283,7 +283,7 @@ struct SessionState {
         followDue()
     }
 
-    /// The connection is over: every topic is left.
+    /// The connection has ended: the session leaves every topic.
     private mutating func end() {
         isClosed = true
         if case .user(let identity) = caller, identity.hasHeartbeat { actions.append(.left(user: identity.user)) }
