@@ -1,19 +1,28 @@
 /// Bytes that callers keep in the logs of single topics, as far as this node has published them.
 ///
-/// An event of a full log takes the place of an older one, so it adds the difference alone. The bytes that an event has added are paid
-/// for the log's life after it, and each later event lengthens that life for what is there. Pure: time is a parameter,
-/// monotonic milliseconds.
+/// An event of a full log takes the place of an older one, so it adds the difference alone. The bytes that an event has
+/// added are paid for the log's life after it, and each later event lengthens that life for what is there. Pure: time is a parameter, monotonic milliseconds.
 struct KeptLogs<Key: Hashable & Sendable>: Sendable {
     /// The events of one caller in one log.
     struct Entry: Sendable, Equatable {
-        /// Bytes of the caller's events that are there, by their mean where some have left.
+        /// Bytes of the events that are there, by their mean where some have left.
         var bytes = 0
-        /// The most bytes that were there, which is what was paid for.
+        /// The most bytes that were there with the topic's own, which is what was paid for.
         var paid = 0
-        /// The caller's events that are there.
+        /// The events that are there.
         var events = 0
-        /// When the caller published last.
+        /// When the last was published.
         var atMs = 0
+        /// What is owed for longer lives beyond whole bytes, in bytes times milliseconds; less than a log's life.
+        var owed = 0
+    }
+
+    /// What an event costs.
+    struct Price: Sendable {
+        /// Bytes that are kept for a log's life.
+        let bytes: Int
+        /// The entry once the event is there.
+        let after: Entry
     }
 
     private struct Slot: Sendable {
@@ -30,24 +39,27 @@ struct KeptLogs<Key: Hashable & Sendable>: Sendable {
     /// Makes an empty table of at most `capacity` entries; what finds no place in it counts as new.
     init(capacity: Int) { self.capacity = capacity }
 
-    /// The price of an event, in bytes that are kept for a log's life, and the entry afterwards.
-    func price(_ key: Key, _ event: KeptEvent, nowMs: Int) -> (bytes: Int, after: Entry) {
+    /// The price of an event.
+    func price(_ key: Key, _ event: KeptEvent, nowMs: Int) -> Price {
         let lifeMs = event.seconds * 1_000
-        var entry = Entry()
+        var entry = Entry(atMs: nowMs)
         if let index = indexByKey[key], nowMs < slots[index].endsMs { entry = slots[index].entry }
-        let isNew = entry.events == 0
         if entry.events >= event.eventsMax {
             entry.bytes -= entry.bytes / entry.events
             entry.events -= 1
         }
-        entry.bytes = min(entry.bytes + event.bytes, max(event.bytes, event.bytesMax ?? Int.max))
+        entry.bytes = min(entry.bytes + event.bytes, max(event.bytes, event.bytesMax ?? KeptEvent.bytesMax))
         entry.events += 1
-        // How much longer the caller's older events live.
-        let longer = isNew ? 0 : entry.paid * (nowMs - entry.atMs) / lifeMs
-        let more = max(0, entry.bytes - entry.paid)
+        // How much longer older events live. The products are greater than an integer.
+        let elapsedMs = min(max(0, nowMs - entry.atMs), 2 * lifeMs)
+        var (longer, owed) = lifeMs.dividingFullWidth(entry.paid.multipliedFullWidth(by: elapsedMs))
+        owed += entry.owed
+        longer += owed / lifeMs
+        entry.owed = owed % lifeMs
+        let more = max(0, KeptEvent.topicBytes + entry.bytes - entry.paid)
         entry.paid += more
         entry.atMs = nowMs
-        return ((isNew ? KeptEvent.topicBytes : 0) + more + longer, entry)
+        return Price(bytes: more + longer, after: entry)
     }
 
     /// Notes what is there.
@@ -78,10 +90,11 @@ struct KeptLogs<Key: Hashable & Sendable>: Sendable {
 public struct KeptEvent: Sendable {
     /// Bytes that Redis needs for an event beside its data.
     static let overheadBytes = 128
-    /// The most bytes that one event counts for.
-    private static let bytesMax = 1_099_511_627_776
-    /// Bytes that Redis needs for the keys of a topic.
-    static let topicBytes = 384
+    /// The most bytes that one event, or one log, counts for.
+    static let bytesMax = 1_099_511_627_776
+    /// Bytes that Redis 7 takes for the log and the position of a topic, in which one small event has room: 4,600 with
+    /// a short name, 5,000 with the longest.
+    static let topicBytes = 5_120
 
     /// Bytes of Redis.
     let bytes: Int
