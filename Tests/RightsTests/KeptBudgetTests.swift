@@ -145,6 +145,24 @@ import Testing
         #expect(budget.pay(payer, event(1_000), in: wall, nowMs: 1_000) == nil)
     }
 
+    /// An event of a busy topic counted as one of a new topic, each time, once others had filled the table.
+    @Test func aBusyTopicFindsAPlaceInAFullTable() throws {
+        var sizes = KeptBudgetTests.sizes
+        sizes.placesMax = 32
+        var budget = KeptBudget(sizes)
+        for number in 0..<64 {
+            let payer = Payer.user(Array("u\(number % 8)".utf8))
+            #expect(pay(&budget, payer, event(130), on: try topic(number), nowMs: number) == nil)
+        }
+        for number in 0..<200 {
+            let nowMs = 100 + number
+            #expect(pay(&budget, user, event(1_000), on: try topic(100), nowMs: nowMs) == nil, "\(number)")
+            guard number % 4 == 0 else { continue }
+            let payer = Payer.user(Array("u\(number % 8)".utf8))
+            _ = pay(&budget, payer, event(130), on: try topic(200 + number), nowMs: nowMs)
+        }
+    }
+
     /// Events that came often lengthened a log's life for nothing: the price of each was rounded down to none.
     @Test func aLongerLifeIsPaidForHoweverOftenItIsLengthened() throws {
         var (logs, longer) = (KeptLogs<Int>(capacity: 1), 0)

@@ -1,7 +1,8 @@
 /// Bytes that callers keep in the logs of single topics, as far as this node has published them.
 ///
 /// An event of a full log takes the place of an older one, so it adds the difference alone. The bytes that an event has
-/// added are paid for the log's life after it, and each later event lengthens that life for what is there. Pure: time is a parameter, monotonic milliseconds.
+/// added are paid for the log's life after it, and each later event lengthens that life for what is there. A full table
+/// forgets one of the logs that have been quiet for longest. Pure: time is a parameter, monotonic milliseconds.
 struct KeptLogs<Key: Hashable & Sendable>: Sendable {
     /// The events of one caller in one log.
     struct Entry: Sendable, Equatable {
@@ -36,8 +37,8 @@ struct KeptLogs<Key: Hashable & Sendable>: Sendable {
     private var indexByKey: [Key: Int] = [:]
     private var hand = 0
 
-    /// Makes an empty table of at most `capacity` entries; what finds no place in it counts as new.
-    init(capacity: Int) { self.capacity = capacity }
+    /// Makes an empty table of at most `capacity` entries, at least 1.
+    init(capacity: Int) { self.capacity = max(1, capacity) }
 
     /// The price of an event.
     func price(_ key: Key, _ event: KeptEvent, nowMs: Int) -> Price {
@@ -66,7 +67,7 @@ struct KeptLogs<Key: Hashable & Sendable>: Sendable {
     mutating func note(_ key: Key, _ entry: Entry, seconds: Int) {
         // Redis keeps a log up to an eighth longer than it has to.
         let slot = Slot(key: key, entry: entry, endsMs: entry.atMs + seconds * 1_125)
-        guard let index = indexByKey[key] ?? place(entry.atMs) else { return }
+        let index = indexByKey[key] ?? place(entry.atMs)
         if index < slots.count {
             indexByKey[slots[index].key] = nil
             slots[index] = slot
@@ -76,13 +77,17 @@ struct KeptLogs<Key: Hashable & Sendable>: Sendable {
         indexByKey[key] = index
     }
 
-    /// A place for a new entry: behind all others, or that of one of a few whose life is over.
-    private mutating func place(_ nowMs: Int) -> Int? {
+    /// A place for a new entry: that of one of a few whose life is over, behind all others, or that of the quietest of
+    /// the few.
+    private mutating func place(_ nowMs: Int) -> Int {
+        guard !slots.isEmpty else { return 0 }
+        var quietest = hand
         for _ in 0..<min(KeyedBuckets<Key>.examinedMax, slots.count) {
             hand = (hand + 1) % slots.count
             if slots[hand].endsMs <= nowMs { return hand }
+            if slots[hand].entry.atMs < slots[quietest].entry.atMs { quietest = hand }
         }
-        return slots.count < capacity ? slots.count : nil
+        return slots.count < capacity ? slots.count : quietest
     }
 }
 
