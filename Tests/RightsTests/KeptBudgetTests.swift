@@ -145,6 +145,18 @@ import Testing
         #expect(budget.pay(payer, event(1_000), in: wall, nowMs: 1_000) == nil)
     }
 
+    /// The bucket that callers without a place share was full again after a second.
+    @Test func aCallerWithoutAPlaceInTheTableWaitsAsLongAsOthers() throws {
+        var sizes = KeptBudgetTests.sizes
+        sizes.placesMax = 1
+        var budget = KeptBudget(sizes)
+        let late = Payer.user(Array("late".utf8))
+        #expect(pay(&budget, user, event(10_000), on: try topic(1), nowMs: 0) == nil)
+        #expect(pay(&budget, late, event(190_000), on: try topic(2), nowMs: 0) == nil)
+        #expect(pay(&budget, late, event(190_000), on: try topic(3), nowMs: 2_000) != nil)
+        #expect(pay(&budget, late, event(190_000), on: try topic(3), nowMs: 100_000) == nil)
+    }
+
     /// An event of a busy topic counted as one of a new topic, each time, once others had filled the table.
     @Test func aBusyTopicFindsAPlaceInAFullTable() throws {
         var sizes = KeptBudgetTests.sizes

@@ -15,7 +15,7 @@ public struct KeptBudget: Sendable {
         public var user: Int
         /// Of all users and anonymous callers in one namespace.
         public var namespace: Int
-        /// Buckets of each kind, and logs of which is known who has what in them.
+        /// Buckets of each kind with one speed, and logs of which is known who has what in them.
         public var placesMax: Int
 
         /// Makes sizes.
@@ -45,21 +45,62 @@ public struct KeptBudget: Sendable {
         let topic: Topic
     }
 
+    /// The buckets of namespaces whose logs live equally long: they refill within that life, also those without a place.
+    private struct Buckets: Sendable {
+        var addresses: KeyedBuckets<Account>
+        var users: KeyedBuckets<Account>
+        var namespaces: KeyedBuckets<[UInt8]>
+
+        init(_ sizes: Sizes, seconds: Int) {
+            func rate(_ bytes: Int) -> RateLimit {
+                let burst = bytes * KeptBudget.tokens
+                return RateLimit(perSecond: max(1, burst / seconds), burst: burst)
+            }
+            addresses = KeyedBuckets(rate(sizes.address), capacity: sizes.placesMax)
+            users = KeyedBuckets(rate(sizes.user), capacity: sizes.placesMax)
+            namespaces = KeyedBuckets(rate(sizes.namespace), capacity: sizes.placesMax)
+        }
+
+        /// Pays from the payer's own bucket; the milliseconds until it could when it cannot.
+        mutating func payOwn(_ account: Account, _ tokens: Int, nowMs: Int) -> Int? {
+            switch account.payer {
+            case .crowd, .service: nil
+            case .address, .publishable: addresses.pay(account, tokens, nowMs: nowMs)
+            case .user: users.pay(account, tokens, nowMs: nowMs)
+            }
+        }
+
+        /// Pays from the payer's own bucket and that of the namespace.
+        mutating func pay(_ account: Account, _ tokens: Int, nowMs: Int) -> Shortage? {
+            let waitMs = namespaces.waitToPayMs(account.namespace, tokens, nowMs: nowMs)
+            if waitMs > 0 { return .namespace(waitMs: waitMs) }
+            if let missingMs = payOwn(account, tokens, nowMs: nowMs) { return .payer(waitMs: missingMs) }
+            // There is enough, or so many namespaces that they share what is left.
+            _ = namespaces.pay(account.namespace, tokens, nowMs: nowMs)
+            return nil
+        }
+
+        mutating func charge(_ account: Account, _ tokens: Int, nowMs: Int) {
+            namespaces.charge(account.namespace, tokens, nowMs: nowMs)
+            switch account.payer {
+            case .crowd, .service: break
+            case .address, .publishable: addresses.charge(account, tokens, nowMs: nowMs)
+            case .user: users.charge(account, tokens, nowMs: nowMs)
+            }
+        }
+    }
+
     /// Tokens for each byte: a small bucket with a long life still refills by some tokens a second.
     private static let tokens = 64
 
     private let sizes: Sizes
-    private var addresses: KeyedBuckets<Account>
-    private var users: KeyedBuckets<Account>
-    private var namespaces: KeyedBuckets<[UInt8]>
+    /// By the lives of logs in seconds; the configuration has as many of them as namespaces at most.
+    private var buckets: [Int: Buckets] = [:]
     private var logs: KeptLogs<Log>
 
     /// Full buckets.
     public init(_ sizes: Sizes) {
         self.sizes = sizes
-        addresses = KeyedBuckets(KeptBudget.rate(sizes.address, seconds: 1), capacity: sizes.placesMax)
-        users = KeyedBuckets(KeptBudget.rate(sizes.user, seconds: 1), capacity: sizes.placesMax)
-        namespaces = KeyedBuckets(KeptBudget.rate(sizes.namespace, seconds: 1), capacity: sizes.placesMax)
         logs = KeptLogs(capacity: sizes.placesMax)
     }
 
@@ -70,7 +111,10 @@ public struct KeptBudget: Sendable {
         guard payer.kind != .service else { return nil }
         let log = Log(payer: payer, topic: topic)
         let price = logs.price(log, event, nowMs: nowMs)
-        if let shortage = pay(payer, price.bytes, Array(topic.namespace), event.seconds, nowMs) { return shortage }
+        let account = Account(payer: payer, namespace: Array(topic.namespace))
+        let shortage = buckets[event.seconds, default: Buckets(sizes, seconds: event.seconds)].pay(
+            account, price.bytes * KeptBudget.tokens, nowMs: nowMs)
+        if let shortage { return shortage }
         logs.note(log, price.after, seconds: event.seconds)
         return nil
     }
@@ -81,17 +125,9 @@ public struct KeptBudget: Sendable {
         let log = Log(payer: payer, topic: topic)
         let price = logs.price(log, event, nowMs: nowMs)
         logs.note(log, price.after, seconds: event.seconds)
-        let (count, namespace) = (price.bytes * KeptBudget.tokens, Array(topic.namespace))
-        namespaces.charge(namespace, count, KeptBudget.rate(sizes.namespace, seconds: event.seconds), nowMs: nowMs)
-        let account = Account(payer: payer, namespace: namespace)
-        switch payer {
-        case .crowd, .service: break
-        case .address, .publishable:
-            let rate = KeptBudget.rate(sizes.address, seconds: event.seconds)
-            addresses.charge(account, count, rate, nowMs: nowMs)
-        case .user:
-            users.charge(account, count, KeptBudget.rate(sizes.user, seconds: event.seconds), nowMs: nowMs)
-        }
+        let account = Account(payer: payer, namespace: Array(topic.namespace))
+        buckets[event.seconds, default: Buckets(sizes, seconds: event.seconds)].charge(
+            account, price.bytes * KeptBudget.tokens, nowMs: nowMs)
     }
 
     /// Pays for the arguments of a command from the payer's own bucket in a namespace.
@@ -100,35 +136,7 @@ public struct KeptBudget: Sendable {
     /// keeps nothing would shut everybody out.
     public mutating func pay(_ payer: Payer, _ event: KeptEvent, in namespace: [UInt8], nowMs: Int) -> Shortage? {
         let account = Account(payer: payer, namespace: namespace)
-        return payOwn(account, event.bytes * KeptBudget.tokens, event.seconds, nowMs).map { .payer(waitMs: $0) }
-    }
-
-    private mutating func pay(
-        _ payer: Payer, _ bytes: Int, _ namespace: [UInt8], _ seconds: Int, _ nowMs: Int
-    ) -> Shortage? {
-        let count = bytes * KeptBudget.tokens
-        let whole = KeptBudget.rate(sizes.namespace, seconds: seconds)
-        let waitMs = namespaces.waitMs(namespace, for: min(count, whole.burst), nowMs: nowMs) ?? 0
-        if waitMs > 0 { return .namespace(waitMs: waitMs) }
-        let account = Account(payer: payer, namespace: namespace)
-        if let missingMs = payOwn(account, count, seconds, nowMs) { return .payer(waitMs: missingMs) }
-        // There is enough, or so many namespaces that they share what is left.
-        _ = namespaces.pay(namespace, count, whole, nowMs: nowMs)
-        return nil
-    }
-
-    /// Pays from the payer's own bucket; the milliseconds until it could when it cannot.
-    private mutating func payOwn(_ account: Account, _ count: Int, _ seconds: Int, _ nowMs: Int) -> Int? {
-        switch account.payer {
-        case .crowd, .service: nil
-        case .address, .publishable:
-            addresses.pay(account, count, KeptBudget.rate(sizes.address, seconds: seconds), nowMs: nowMs)
-        case .user: users.pay(account, count, KeptBudget.rate(sizes.user, seconds: seconds), nowMs: nowMs)
-        }
-    }
-
-    private static func rate(_ bytes: Int, seconds: Int) -> RateLimit {
-        let burst = bytes * tokens
-        return RateLimit(perSecond: max(1, burst / seconds), burst: burst)
+        return buckets[event.seconds, default: Buckets(sizes, seconds: event.seconds)]
+            .payOwn(account, event.bytes * KeptBudget.tokens, nowMs: nowMs).map { .payer(waitMs: $0) }
     }
 }
