@@ -145,6 +145,36 @@ import Testing
         #expect(budget.pay(payer, event(1_000), in: wall, nowMs: 1_000) == nil)
     }
 
+    /// One log with many writers was charged to its namespace once for each of them.
+    @Test func aLogThatManyShareIsChargedToItsNamespaceOnce() throws {
+        var budget = KeptBudget(KeptBudgetTests.sizes)
+        for number in 0..<50 {
+            let payer = Payer.user(Array("u\(number)".utf8))
+            let event = event(20_000, events: 10)
+            #expect(pay(&budget, payer, event, on: try topic(1), nowMs: 0) == nil, "\(number)")
+        }
+        // It holds 200,000 bytes; there is room for 790,000 more.
+        for number in 0..<4 {
+            let payer = Payer.user(Array("v\(number)".utf8))
+            #expect(pay(&budget, payer, event(190_000), on: try topic(2 + number), nowMs: 0) == nil, "\(number)")
+        }
+        #expect(pay(&budget, .user(Array("w".utf8)), event(100_000), on: try topic(9), nowMs: 0) != nil)
+    }
+
+    /// Others kept a log alive by small events, and nobody paid for the large ones in it.
+    @Test func aNamespacePaysForTheLongerLifeOfAWholeLog() throws {
+        var budget = KeptBudget(KeptBudgetTests.sizes)
+        #expect(pay(&budget, user, event(190_000), on: try topic(1), nowMs: 0) == nil)
+        let other = Payer.user(Array("other".utf8))
+        #expect(pay(&budget, other, event(130), on: try topic(1), nowMs: 100_000) == nil)
+        // Of a million 195,000 are gone: there is room for four more such events.
+        let answers = try (0..<5).map { number in
+            let payer = Payer.user(Array("v\(number)".utf8))
+            return pay(&budget, payer, event(190_000), on: try topic(2 + number), nowMs: 100_000) == nil
+        }
+        #expect(answers == [true, true, true, true, false])
+    }
+
     /// The bucket that callers without a place share was full again after a second.
     @Test func aCallerWithoutAPlaceInTheTableWaitsAsLongAsOthers() throws {
         var sizes = KeptBudgetTests.sizes

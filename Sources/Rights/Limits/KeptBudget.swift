@@ -3,7 +3,8 @@ public import Core
 /// How many bytes callers may keep in Redis: a bucket for each payer in each namespace, and one for each namespace.
 ///
 /// A bucket holds as many bytes as may be kept, and refills within the life of the namespace's logs. So a payer keeps what
-/// the bucket holds, and for a while after a pause twice as much; more where other payers keep a log alive.
+/// the bucket holds, and for a while after a pause twice as much; more where other payers keep a log alive. A namespace's
+/// bucket pays for each topic's log as a whole, whoever publishes on it.
 ///
 /// Pure: time is a parameter, monotonic milliseconds.
 public struct KeptBudget: Sendable {
@@ -15,7 +16,7 @@ public struct KeptBudget: Sendable {
         public var user: Int
         /// Of all users and anonymous callers in one namespace.
         public var namespace: Int
-        /// Buckets of each kind with one speed, and logs of which is known who has what in them.
+        /// Buckets of each kind with one speed, logs of which is known who has what in them, and topics.
         public var placesMax: Int
 
         /// Makes sizes.
@@ -70,22 +71,22 @@ public struct KeptBudget: Sendable {
             }
         }
 
-        /// Pays from the payer's own bucket and that of the namespace.
-        mutating func pay(_ account: Account, _ tokens: Int, nowMs: Int) -> Shortage? {
-            let waitMs = namespaces.waitToPayMs(account.namespace, tokens, nowMs: nowMs)
+        /// Pays from the payer's own bucket and for a log as a whole.
+        mutating func pay(_ account: Account, _ own: Int, _ all: Int, nowMs: Int) -> Shortage? {
+            let waitMs = namespaces.waitToPayMs(account.namespace, all, nowMs: nowMs)
             if waitMs > 0 { return .namespace(waitMs: waitMs) }
-            if let missingMs = payOwn(account, tokens, nowMs: nowMs) { return .payer(waitMs: missingMs) }
+            if let missingMs = payOwn(account, own, nowMs: nowMs) { return .payer(waitMs: missingMs) }
             // There is enough, or so many namespaces that they share what is left.
-            _ = namespaces.pay(account.namespace, tokens, nowMs: nowMs)
+            _ = namespaces.pay(account.namespace, all, nowMs: nowMs)
             return nil
         }
 
-        mutating func charge(_ account: Account, _ tokens: Int, nowMs: Int) {
-            namespaces.charge(account.namespace, tokens, nowMs: nowMs)
+        mutating func charge(_ account: Account, _ own: Int, _ all: Int, nowMs: Int) {
+            namespaces.charge(account.namespace, all, nowMs: nowMs)
             switch account.payer {
             case .crowd, .service: break
-            case .address, .publishable: addresses.charge(account, tokens, nowMs: nowMs)
-            case .user: users.charge(account, tokens, nowMs: nowMs)
+            case .address, .publishable: addresses.charge(account, own, nowMs: nowMs)
+            case .user: users.charge(account, own, nowMs: nowMs)
             }
         }
     }
@@ -96,12 +97,16 @@ public struct KeptBudget: Sendable {
     private let sizes: Sizes
     /// By the lives of logs in seconds; the configuration has as many of them as namespaces at most.
     private var buckets: [Int: Buckets] = [:]
+    /// What each payer has in each log.
     private var logs: KeptLogs<Log>
+    /// What all payers have in each log.
+    private var topics: KeptLogs<Topic>
 
     /// Full buckets.
     public init(_ sizes: Sizes) {
         self.sizes = sizes
         logs = KeptLogs(capacity: sizes.placesMax)
+        topics = KeptLogs(capacity: sizes.placesMax)
     }
 
     /// Pays for an event of a topic; a service pays nothing.
@@ -110,12 +115,13 @@ public struct KeptBudget: Sendable {
     public mutating func pay(_ payer: Payer, _ event: KeptEvent, on topic: Topic, nowMs: Int) -> Shortage? {
         guard payer.kind != .service else { return nil }
         let log = Log(payer: payer, topic: topic)
-        let price = logs.price(log, event, nowMs: nowMs)
+        let (own, all) = (logs.price(log, event, nowMs: nowMs), topics.price(topic, event, nowMs: nowMs))
         let account = Account(payer: payer, namespace: Array(topic.namespace))
         let shortage = buckets[event.seconds, default: Buckets(sizes, seconds: event.seconds)].pay(
-            account, price.bytes * KeptBudget.tokens, nowMs: nowMs)
+            account, own.bytes * KeptBudget.tokens, all.bytes * KeptBudget.tokens, nowMs: nowMs)
         if let shortage { return shortage }
-        logs.note(log, price.after, seconds: event.seconds)
+        logs.note(log, own.after, seconds: event.seconds)
+        topics.note(topic, all.after, seconds: event.seconds)
         return nil
     }
 
@@ -123,11 +129,12 @@ public struct KeptBudget: Sendable {
     public mutating func charge(_ payer: Payer, _ event: KeptEvent, on topic: Topic, nowMs: Int) {
         guard payer.kind != .service else { return }
         let log = Log(payer: payer, topic: topic)
-        let price = logs.price(log, event, nowMs: nowMs)
-        logs.note(log, price.after, seconds: event.seconds)
+        let (own, all) = (logs.price(log, event, nowMs: nowMs), topics.price(topic, event, nowMs: nowMs))
+        logs.note(log, own.after, seconds: event.seconds)
+        topics.note(topic, all.after, seconds: event.seconds)
         let account = Account(payer: payer, namespace: Array(topic.namespace))
         buckets[event.seconds, default: Buckets(sizes, seconds: event.seconds)].charge(
-            account, price.bytes * KeptBudget.tokens, nowMs: nowMs)
+            account, own.bytes * KeptBudget.tokens, all.bytes * KeptBudget.tokens, nowMs: nowMs)
     }
 
     /// Pays for the arguments of a command from the payer's own bucket in a namespace.

@@ -4,7 +4,7 @@
 /// added are paid for the log's life after it, and each later event lengthens that life for what is there. A full table
 /// forgets one of the logs that have been quiet for longest. Pure: time is a parameter, monotonic milliseconds.
 struct KeptLogs<Key: Hashable & Sendable>: Sendable {
-    /// The events of one caller in one log.
+    /// The events of one caller, or of all, in one log.
     struct Entry: Sendable, Equatable {
         /// Bytes of the events that are there, by their mean where some have left.
         var bytes = 0
