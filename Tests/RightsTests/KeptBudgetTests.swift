@@ -175,6 +175,22 @@ import Testing
         #expect(answers == [true, true, true, true, false])
     }
 
+    /// Addresses are cheaper than accounts: a caller with enough of them shut all users out.
+    @Test func anonymousCallersLeaveHalfOfTheNamespaceToUsers() throws {
+        var budget = KeptBudget(KeptBudgetTests.sizes)
+        var kept = 0
+        for number in 0..<20 {
+            let payer = Payer.address(try #require(IPAddress(text: Array("192.0.2.\(number)".utf8))))
+            if pay(&budget, payer, event(90_000), on: try topic(number), nowMs: 0) == nil { kept += 1 }
+        }
+        #expect(kept == 500_000 / (90_000 + KeptEvent.topicBytes))
+        guard case .namespace? = pay(&budget, .crowd, event(90_000), on: try topic(20), nowMs: 0) else {
+            Issue.record("callers at unknown addresses had a share of their own")
+            return
+        }
+        #expect(pay(&budget, user, event(190_000), on: try topic(21), nowMs: 0) == nil)
+    }
+
     /// The bucket that callers without a place share was full again after a second.
     @Test func aCallerWithoutAPlaceInTheTableWaitsAsLongAsOthers() throws {
         var sizes = KeptBudgetTests.sizes

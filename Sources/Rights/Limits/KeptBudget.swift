@@ -1,10 +1,11 @@
 public import Core
 
-/// How many bytes callers may keep in Redis: a bucket for each payer in each namespace, and one for each namespace.
+/// How many bytes callers may keep in Redis: a bucket for each payer in each namespace, and two for each namespace.
 ///
 /// A bucket holds as many bytes as may be kept, and refills within the life of the namespace's logs. So a payer keeps what
 /// the bucket holds, and for a while after a pause twice as much; more where other payers keep a log alive. A namespace's
-/// bucket pays for each topic's log as a whole, whoever publishes on it.
+/// buckets pay for each topic's log as a whole, whoever publishes on it: the first for all callers, the second, which is
+/// half as large, for those of them who are anonymous.
 ///
 /// Pure: time is a parameter, monotonic milliseconds.
 public struct KeptBudget: Sendable {
@@ -14,7 +15,7 @@ public struct KeptBudget: Sendable {
         public var address: Int
         /// Of one user.
         public var user: Int
-        /// Of all users and anonymous callers in one namespace.
+        /// Of all users and anonymous callers in one namespace; the latter together use half of it at most.
         public var namespace: Int
         /// Buckets of each kind with one speed, logs of which is known who has what in them, and topics.
         public var placesMax: Int
@@ -32,7 +33,7 @@ public struct KeptBudget: Sendable {
     public enum Shortage: Equatable, Sendable {
         /// The payer keeps too much.
         case payer(waitMs: Int)
-        /// All callers of the namespace together keep too much.
+        /// All callers of the namespace together, or all anonymous ones, keep too much.
         case namespace(waitMs: Int)
     }
 
@@ -51,6 +52,7 @@ public struct KeptBudget: Sendable {
         var addresses: KeyedBuckets<Account>
         var users: KeyedBuckets<Account>
         var namespaces: KeyedBuckets<[UInt8]>
+        var anonymous: KeyedBuckets<[UInt8]>
 
         init(_ sizes: Sizes, seconds: Int) {
             func rate(_ bytes: Int) -> RateLimit {
@@ -60,6 +62,7 @@ public struct KeptBudget: Sendable {
             addresses = KeyedBuckets(rate(sizes.address), capacity: sizes.placesMax)
             users = KeyedBuckets(rate(sizes.user), capacity: sizes.placesMax)
             namespaces = KeyedBuckets(rate(sizes.namespace), capacity: sizes.placesMax)
+            anonymous = KeyedBuckets(rate(sizes.namespace / 2), capacity: sizes.placesMax)
         }
 
         /// Pays from the payer's own bucket; the milliseconds until it could when it cannot.
@@ -73,16 +76,20 @@ public struct KeptBudget: Sendable {
 
         /// Pays from the payer's own bucket and for a log as a whole.
         mutating func pay(_ account: Account, _ own: Int, _ all: Int, nowMs: Int) -> Shortage? {
-            let waitMs = namespaces.waitToPayMs(account.namespace, all, nowMs: nowMs)
+            let (namespace, isAnonymous) = (account.namespace, account.payer.kind == .anonymous)
+            let sharedMs = isAnonymous ? anonymous.waitToPayMs(namespace, all, nowMs: nowMs) : 0
+            let waitMs = max(sharedMs, namespaces.waitToPayMs(namespace, all, nowMs: nowMs))
             if waitMs > 0 { return .namespace(waitMs: waitMs) }
             if let missingMs = payOwn(account, own, nowMs: nowMs) { return .payer(waitMs: missingMs) }
             // There is enough, or so many namespaces that they share what is left.
-            _ = namespaces.pay(account.namespace, all, nowMs: nowMs)
+            _ = namespaces.pay(namespace, all, nowMs: nowMs)
+            if isAnonymous { _ = anonymous.pay(namespace, all, nowMs: nowMs) }
             return nil
         }
 
         mutating func charge(_ account: Account, _ own: Int, _ all: Int, nowMs: Int) {
             namespaces.charge(account.namespace, all, nowMs: nowMs)
+            if account.payer.kind == .anonymous { anonymous.charge(account.namespace, all, nowMs: nowMs) }
             switch account.payer {
             case .crowd, .service: break
             case .address, .publishable: addresses.charge(account, own, nowMs: nowMs)
