@@ -2,6 +2,8 @@
 
 import pytest
 
+from waiting import eventually
+
 NAMESPACES = {"wall": {"subscribe": "anyone", "publish": "user", "log": {"events": 100, "seconds": 600}},
               "open": {"subscribe": "anyone", "publish": "anyone", "log": {"events": 100, "seconds": 600}}}
 LIMITS = {"userActionsPerSecond": 10_000, "refusalsMax": 10_000, "messagesPerSecond": 10_000,
@@ -65,6 +67,31 @@ def test_a_flood_of_new_topics_keeps_no_more_than_its_budget(site, server, token
             answers.append(client.receive()["event"])
         assert 150 < answers.count("ack") < 220, answers.count("ack")
         assert redis.info("memory")["used_memory_dataset"] - before < 1_300_000
+
+
+def test_a_retry_that_redis_knows_pays_for_no_bytes(site, token):
+    """Each of them was paid like an event that is kept, and in the end the client was refused."""
+    message = {"topic": "wall:1", "event": "e", "data": {"text": TEXT}, "id": "op-1"}
+    with site.client(token=token("u1")) as client:
+        for number in range(60):
+            client.send("publish", message, ref=number)
+            assert client.receive()["event"] == "ack", number
+        # The id of another event: that is refused, and nothing of it is kept.
+        for _ in range(30):
+            client.refused("publish", {**message, "data": {"text": TEXT + "y"}}, "conflict")
+        assert client.request("publish", {**message, "id": "op-2"})["event"] == "ack"
+
+
+def test_a_publish_that_was_never_sent_pays_for_no_bytes(site, server, token):
+    """After an outage those were refused who had tried again meanwhile."""
+    with site.client(token=token("u1")) as client:
+        message = {"topic": "wall:1", "event": "e", "data": {"text": TEXT}}
+        server.kill()
+        eventually(lambda: site.ops("/readyz").status_code == 503, 10, "readiness red")
+        for _ in range(40):
+            client.refused("publish", message, "unavailable")
+        server.start()
+        eventually(lambda: client.request("publish", message)["event"] == "ack", 10, "publishing again")
 
 
 def test_a_namespace_has_a_budget_of_all_its_callers(gateway, server, token):

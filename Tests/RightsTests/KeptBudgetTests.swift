@@ -18,7 +18,12 @@ import Testing
     private func pay(
         _ budget: inout KeptBudget, _ payer: Payer, _ event: KeptEvent, on topic: Topic, nowMs: Int
     ) -> KeptBudget.Shortage? {
-        budget.pay(payer, event, on: topic, nowMs: nowMs)
+        do throws(KeptBudget.Shortage) {
+            _ = try budget.keep(payer, event, on: topic, nowMs: nowMs)
+            return nil
+        } catch {
+            return error
+        }
     }
 
     /// Publishes on ever-new topics as fast as the budget lets it; returns how many events were published.
@@ -219,6 +224,28 @@ import Testing
             let payer = Payer.user(Array("u\(number % 8)".utf8))
             _ = pay(&budget, payer, event(130), on: try topic(200 + number), nowMs: nowMs)
         }
+    }
+
+    /// A retry that Redis knew already, and an event that was never sent, stayed paid.
+    @Test func anEventThatWasNotKeptIsGivenBack() throws {
+        var budget = KeptBudget(KeptBudgetTests.sizes)
+        for number in 0..<100 {
+            let paid = try budget.keep(user, event(50_000), on: try topic(number % 3), nowMs: number)
+            budget.giveBack(try #require(paid), nowMs: number)
+        }
+        #expect(try flood(&budget, 10_000, from: 100, until: 100) == 200_000 / (10_000 + KeptEvent.topicBytes))
+    }
+
+    /// An event that is given back makes no room for one that is kept.
+    @Test func nobodyGainsByEventsThatAreGivenBack() throws {
+        var budget = KeptBudget(KeptBudgetTests.sizes)
+        var kept = 0
+        for number in 0..<1_000 {
+            let paid = try? budget.keep(user, event(9_000, events: 50), on: try topic(1), nowMs: number)
+            if let paid { budget.giveBack(paid, nowMs: number) }
+            if pay(&budget, user, event(9_000, events: 50), on: try topic(1), nowMs: number) == nil { kept += 1 }
+        }
+        #expect((20...22).contains(kept), "\(kept): 200,000 bytes and what flows in within a second")
     }
 
     /// Events that came often lengthened a log's life for nothing: the price of each was rounded down to none.

@@ -89,12 +89,22 @@ final class Budgets: Sendable {
         }
     }
 
-    /// Pays for the bytes that a publish leaves in Redis.
-    func keep(_ payer: Payer, _ event: KeptEvent, on topic: Topic, nowMs: Int) -> Refusal? {
+    /// Pays for the bytes that a publish leaves in Redis; `nil` for a service, which pays nothing.
+    func keep(
+        _ payer: Payer, _ event: KeptEvent, on topic: Topic, nowMs: Int
+    ) -> Result<KeptBudget.Paid?, Refusal> {
         state.withLock { state in
-            guard let shortage = state.kept.pay(payer, event, on: topic, nowMs: nowMs) else { return nil }
-            return Budgets.refuse(&state, payer, shortage)
+            do throws(KeptBudget.Shortage) {
+                return .success(try state.kept.keep(payer, event, on: topic, nowMs: nowMs))
+            } catch {
+                return .failure(Budgets.refuse(&state, payer, error))
+            }
         }
+    }
+
+    /// Gives back the bytes of an event that Redis did not keep.
+    func giveBack(_ paid: KeptBudget.Paid, nowMs: Int) {
+        state.withLock { $0.kept.giveBack(paid, nowMs: nowMs) }
     }
 
     /// Pays for the bytes that a command leaves in a namespace.

@@ -30,11 +30,22 @@ public struct KeptBudget: Sendable {
     }
 
     /// Why something could not be kept, and the milliseconds until it could be, at least 1.
-    public enum Shortage: Equatable, Sendable {
+    public enum Shortage: Error, Equatable {
         /// The payer keeps too much.
         case payer(waitMs: Int)
         /// All callers of the namespace together, or all anonymous ones, keep too much.
         case namespace(waitMs: Int)
+    }
+
+    /// What was paid for an event, to give back where it was not kept after all.
+    public struct Paid: Sendable {
+        let payer: Payer
+        let topic: Topic
+        let event: KeptEvent
+        /// Bytes that the event adds to those of its payer in the log.
+        let own: Int
+        /// Bytes that it adds to the log.
+        let all: Int
     }
 
     private struct Account: Hashable, Sendable {
@@ -74,17 +85,24 @@ public struct KeptBudget: Sendable {
             }
         }
 
+        mutating func giveBackOwn(_ account: Account, _ tokens: Int, nowMs: Int) {
+            switch account.payer {
+            case .crowd, .service: break
+            case .address, .publishable: addresses.giveBack(account, tokens, nowMs: nowMs)
+            case .user: users.giveBack(account, tokens, nowMs: nowMs)
+            }
+        }
+
         /// Pays from the payer's own bucket and for a log as a whole.
-        mutating func pay(_ account: Account, _ own: Int, _ all: Int, nowMs: Int) -> Shortage? {
+        mutating func pay(_ account: Account, _ own: Int, _ all: Int, nowMs: Int) throws(Shortage) {
             let (namespace, isAnonymous) = (account.namespace, account.payer.kind == .anonymous)
             let sharedMs = isAnonymous ? anonymous.waitToPayMs(namespace, all, nowMs: nowMs) : 0
             let waitMs = max(sharedMs, namespaces.waitToPayMs(namespace, all, nowMs: nowMs))
-            if waitMs > 0 { return .namespace(waitMs: waitMs) }
-            if let missingMs = payOwn(account, own, nowMs: nowMs) { return .payer(waitMs: missingMs) }
+            if waitMs > 0 { throw .namespace(waitMs: waitMs) }
+            if let missingMs = payOwn(account, own, nowMs: nowMs) { throw .payer(waitMs: missingMs) }
             // There is enough, or so many namespaces that they share what is left.
             _ = namespaces.pay(namespace, all, nowMs: nowMs)
             if isAnonymous { _ = anonymous.pay(namespace, all, nowMs: nowMs) }
-            return nil
         }
 
         mutating func charge(_ account: Account, _ own: Int, _ all: Int, nowMs: Int) {
@@ -95,6 +113,12 @@ public struct KeptBudget: Sendable {
             case .address, .publishable: addresses.charge(account, own, nowMs: nowMs)
             case .user: users.charge(account, own, nowMs: nowMs)
             }
+        }
+
+        mutating func giveBack(_ account: Account, _ own: Int, _ all: Int, nowMs: Int) {
+            namespaces.giveBack(account.namespace, all, nowMs: nowMs)
+            if account.payer.kind == .anonymous { anonymous.giveBack(account.namespace, all, nowMs: nowMs) }
+            giveBackOwn(account, own, nowMs: nowMs)
         }
     }
 
@@ -119,17 +143,18 @@ public struct KeptBudget: Sendable {
     /// Pays for an event of a topic; a service pays nothing.
     ///
     /// Nothing was taken when something is missing.
-    public mutating func pay(_ payer: Payer, _ event: KeptEvent, on topic: Topic, nowMs: Int) -> Shortage? {
+    public mutating func keep(
+        _ payer: Payer, _ event: KeptEvent, on topic: Topic, nowMs: Int
+    ) throws(Shortage) -> Paid? {
         guard payer.kind != .service else { return nil }
         let log = Log(payer: payer, topic: topic)
         let (own, all) = (logs.price(log, event, nowMs: nowMs), topics.price(topic, event, nowMs: nowMs))
         let account = Account(payer: payer, namespace: Array(topic.namespace))
-        let shortage = buckets[event.seconds, default: Buckets(sizes, seconds: event.seconds)].pay(
+        try buckets[event.seconds, default: Buckets(sizes, seconds: event.seconds)].pay(
             account, own.bytes * KeptBudget.tokens, all.bytes * KeptBudget.tokens, nowMs: nowMs)
-        if let shortage { return shortage }
         logs.note(log, own.after, seconds: event.seconds)
         topics.note(topic, all.after, seconds: event.seconds)
-        return nil
+        return Paid(payer: payer, topic: topic, event: event, own: own.growth, all: all.growth)
     }
 
     /// Takes what events of a topic leave that were published already; it may leave a debt.
@@ -142,6 +167,17 @@ public struct KeptBudget: Sendable {
         let account = Account(payer: payer, namespace: Array(topic.namespace))
         buckets[event.seconds, default: Buckets(sizes, seconds: event.seconds)].charge(
             account, own.bytes * KeptBudget.tokens, all.bytes * KeptBudget.tokens, nowMs: nowMs)
+    }
+
+    /// Gives back what an event would have added that was not kept.
+    ///
+    /// The longer life of the older events stays paid: the next event pays for it no more.
+    public mutating func giveBack(_ paid: Paid, nowMs: Int) {
+        logs.takeBack(Log(payer: paid.payer, topic: paid.topic), paid.event, growth: paid.own)
+        topics.takeBack(paid.topic, paid.event, growth: paid.all)
+        let account = Account(payer: paid.payer, namespace: Array(paid.topic.namespace))
+        buckets[paid.event.seconds]?.giveBack(
+            account, paid.own * KeptBudget.tokens, paid.all * KeptBudget.tokens, nowMs: nowMs)
     }
 
     /// Pays for the arguments of a command from the payer's own bucket in a namespace.

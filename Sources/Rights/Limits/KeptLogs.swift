@@ -22,6 +22,8 @@ struct KeptLogs<Key: Hashable & Sendable>: Sendable {
     struct Price: Sendable {
         /// Bytes that are kept for a log's life.
         let bytes: Int
+        /// Those of them by which the log grows; the others pay for longer lives.
+        let growth: Int
         /// The entry once the event is there.
         let after: Entry
     }
@@ -60,7 +62,7 @@ struct KeptLogs<Key: Hashable & Sendable>: Sendable {
         let more = max(0, KeptEvent.topicBytes + entry.bytes - entry.paid)
         entry.paid += more
         entry.atMs = nowMs
-        return Price(bytes: more + longer, after: entry)
+        return Price(bytes: more + longer, growth: more, after: entry)
     }
 
     /// Notes what is there.
@@ -75,6 +77,16 @@ struct KeptLogs<Key: Hashable & Sendable>: Sendable {
             slots.append(slot)
         }
         indexByKey[key] = index
+    }
+
+    /// Takes back an event that never came into the log.
+    ///
+    /// The log stays as long as noted, since its longer life stays paid.
+    mutating func takeBack(_ key: Key, _ event: KeptEvent, growth: Int) {
+        guard let index = indexByKey[key] else { return }
+        slots[index].entry.events = max(0, slots[index].entry.events - 1)
+        slots[index].entry.bytes = max(0, slots[index].entry.bytes - event.bytes)
+        slots[index].entry.paid = max(0, slots[index].entry.paid - growth)
     }
 
     /// A place for a new entry: that of one of a few whose life is over, behind all others, or that of the quietest of

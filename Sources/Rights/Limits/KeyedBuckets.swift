@@ -79,6 +79,12 @@ public struct KeyedBuckets<Key: Hashable & Sendable>: Sendable {
         slots[index].bucket.charge(count, nowMs: nowMs)
     }
 
+    /// Gives tokens back that were paid for nothing; those of a key without a place go to the bucket that such keys share.
+    public mutating func giveBack(_ key: Key, _ count: Int, nowMs: Int) {
+        guard let index = indexByKey[key] else { return rest.giveBack(count, nowMs: nowMs) }
+        slots[index].bucket.giveBack(count, nowMs: nowMs)
+    }
+
     /// The only place where table and index change: both together.
     private mutating func place(for key: Key, nowMs: Int) -> Int? {
         let slot = Slot(key: key, bucket: TokenBucket(limit, nowMs: nowMs))
