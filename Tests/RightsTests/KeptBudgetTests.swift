@@ -248,6 +248,23 @@ import Testing
         #expect((20...22).contains(kept), "\(kept): 200,000 bytes and what flows in within a second")
     }
 
+    /// The id of a publish is remembered in a key of its own, and in a busy topic each event has one.
+    @Test func anIDIsPaidForAsLongAsItIsRemembered() throws {
+        let bare = KeptEvent(bytes: 100, eventsMax: 1, bytesMax: nil, seconds: 1_000)
+        let named = KeptEvent(
+            bytes: 100, eventsMax: 1, bytesMax: nil, seconds: 1_000, seenBytes: 50, seenSeconds: 300)
+        func price(_ event: KeptEvent) -> Int {
+            var (logs, sum) = (KeptLogs<Int>(capacity: 1), 0)
+            for _ in 0..<100 {
+                let price = logs.price(1, event, nowMs: 0)
+                logs.note(1, price.after, seconds: 1_000)
+                sum += price.bytes
+            }
+            return sum
+        }
+        #expect(price(named) - price(bare) == 100 * 250 * 300 / 1_000)
+    }
+
     /// Events that came often lengthened a log's life for nothing: the price of each was rounded down to none.
     @Test func aLongerLifeIsPaidForHoweverOftenItIsLengthened() throws {
         var (logs, longer) = (KeptLogs<Int>(capacity: 1), 0)

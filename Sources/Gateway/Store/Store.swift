@@ -165,8 +165,10 @@ final class Store: TopicReader {
     ) -> Result<KeptBudget.Paid?, Refusal> {
         guard let payer, payer.kind != .service else { return .success(nil) }
         let kept = KeptEvent(
-            bytes: policy.logEventsMax == 0 ? 0 : event.data.count, eventsMax: policy.logEventsMax,
-            bytesMax: policy.logBytesMax, seconds: policy.logSeconds)
+            bytes: policy.logEventsMax == 0 ? 0 : event.loggedBytes, eventsMax: policy.logEventsMax,
+            bytesMax: policy.logBytesMax, seconds: policy.logSeconds,
+            seenBytes: event.id.map { topic.bytes.count + $0.owner.count + $0.id.bytes.count } ?? 0,
+            seenSeconds: limits.idempotencySeconds)
         let paid = budgets.keep(payer, kept, on: topic, nowMs: reactor.nowMs)
         guard case .success(let receipt) = paid,
             let refusal = budgets.pay(payer, us: scripts.publishUs, nowMs: reactor.nowMs)

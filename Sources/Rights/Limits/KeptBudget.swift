@@ -176,8 +176,9 @@ public struct KeptBudget: Sendable {
         logs.takeBack(Log(payer: paid.payer, topic: paid.topic), paid.event, growth: paid.own)
         topics.takeBack(paid.topic, paid.event, growth: paid.all)
         let account = Account(payer: paid.payer, namespace: Array(paid.topic.namespace))
+        let (own, all) = (paid.own + paid.event.passingBytes, paid.all + paid.event.passingBytes)
         buckets[paid.event.seconds]?.giveBack(
-            account, paid.own * KeptBudget.tokens, paid.all * KeptBudget.tokens, nowMs: nowMs)
+            account, own * KeptBudget.tokens, all * KeptBudget.tokens, nowMs: nowMs)
     }
 
     /// Pays for the arguments of a command from the payer's own bucket in a namespace.

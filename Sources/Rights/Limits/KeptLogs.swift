@@ -22,7 +22,7 @@ struct KeptLogs<Key: Hashable & Sendable>: Sendable {
     struct Price: Sendable {
         /// Bytes that are kept for a log's life.
         let bytes: Int
-        /// Those of them by which the log grows; the others pay for longer lives.
+        /// Those of them by which the log grows; the others pay for longer lives and for what is beside the log.
         let growth: Int
         /// The entry once the event is there.
         let after: Entry
@@ -56,7 +56,7 @@ struct KeptLogs<Key: Hashable & Sendable>: Sendable {
         // How much longer older events live. The products are greater than an integer.
         let elapsedMs = min(max(0, nowMs - entry.atMs), 2 * lifeMs)
         var (longer, owed) = lifeMs.dividingFullWidth(entry.paid.multipliedFullWidth(by: elapsedMs))
-        owed += entry.owed
+        owed += entry.owed + event.passing
         longer += owed / lifeMs
         entry.owed = owed % lifeMs
         let more = max(0, KeptEvent.topicBytes + entry.bytes - entry.paid)
@@ -105,13 +105,15 @@ struct KeptLogs<Key: Hashable & Sendable>: Sendable {
 
 /// An event, or what a command is told, that stays in Redis for a while.
 public struct KeptEvent: Sendable {
-    /// Bytes that Redis needs for an event beside its data.
+    /// Bytes that Redis needs for an event beside its data, name and id.
     static let overheadBytes = 128
     /// The most bytes that one event, or one log, counts for.
     static let bytesMax = 1_099_511_627_776
     /// Bytes that Redis 7 takes for the log and the position of a topic, in which one small event has room: 4,600 with
     /// a short name, 5,000 with the longest.
     static let topicBytes = 5_120
+    /// Bytes that Redis takes for the key of an id beside the names of topic, owner and id.
+    private static let seenBytes = 200
 
     /// Bytes of Redis.
     let bytes: Int
@@ -121,12 +123,20 @@ public struct KeptEvent: Sendable {
     let bytesMax: Int?
     /// How long the log lives after its last event.
     let seconds: Int
+    /// What stays beside the log for a time of its own, in bytes times milliseconds.
+    let passing: Int
 
-    /// An event with so many bytes of data.
-    public init(bytes: Int, eventsMax: Int, bytesMax: Int?, seconds: Int) {
+    /// The same in bytes that are kept for a log's life, rounded down.
+    var passingBytes: Int { passing / (seconds * 1_000) }
+
+    /// An event with so many bytes of data, name and id.
+    ///
+    /// `seenBytes` are those of the names by which a retry is recognised for `seenSeconds`, 0 without an id.
+    public init(bytes: Int, eventsMax: Int, bytesMax: Int?, seconds: Int, seenBytes: Int = 0, seenSeconds: Int = 0) {
         self.bytes = min(max(0, bytes), KeptEvent.bytesMax) + KeptEvent.overheadBytes
         self.eventsMax = max(1, eventsMax)
         self.bytesMax = bytesMax
         self.seconds = max(1, seconds)
+        passing = seenBytes == 0 ? 0 : (seenBytes + KeptEvent.seenBytes) * seenSeconds * 1_000
     }
 }
