@@ -2,6 +2,7 @@
 
 import pytest
 
+from operator_scripts import script, write_scripts
 from waiting import eventually
 
 NAMESPACES = {"wall": {"subscribe": "anyone", "publish": "user", "log": {"events": 100, "seconds": 600}},
@@ -92,6 +93,22 @@ def test_a_publish_that_was_never_sent_pays_for_no_bytes(site, server, token):
             client.refused("publish", message, "unavailable")
         server.start()
         eventually(lambda: client.request("publish", message)["event"] == "ack", 10, "publishing again")
+
+
+def test_a_command_refused_for_bytes_counts_against_no_rate(gateway, server, token, tmp_path):
+    """Each refusal took one of the calls that the script allows, and Redis's time as well."""
+    note = script("note", "return {}", rate="3/600 s user", arg=["shopId id", "text string 1..60000 optional"])
+    site = gateway("--shards", "1", "--scripts", write_scripts(tmp_path / "scripts", note=note), server=server,
+                   limits={**LIMITS, "userKeptBytes": 65_536})
+    with site.client(token=token("u1")) as client:
+        assert client.request("note", {"shopId": "s1", "text": "x" * 60_000})["event"] == "ack"
+        for _ in range(8):
+            answer = client.refused("note", {"shopId": "s1", "text": "x" * 30_000}, "rate_limited")
+            assert "bytes" in answer["data"]["message"]
+        for _ in range(2):
+            assert client.request("note", {"shopId": "s1"})["event"] == "ack"
+        assert "calls of note" in client.refused("note", {"shopId": "s1"}, "rate_limited")["data"]["message"]
+        assert site.metric("switchboard_budget_refusals_total", payer="user", reason="bytes") == 8
 
 
 def test_a_namespace_has_a_budget_of_all_its_callers(gateway, server, token):

@@ -16,6 +16,15 @@ extension CommandDescriptor {
         return KeptEvent(bytes: bytes, eventsMax: 1, bytesMax: nil, seconds: seconds)
     }
 
+    /// What a call of a command that writes costs before it runs.
+    func bill(
+        _ bound: BoundArguments, _ role: CommandRole, _ policies: [String: NamespacePolicy]
+    ) -> Budgets.Bill {
+        Budgets.Bill(
+            command: name, rates: rates, role: role, us: priceMicroseconds, kept: kept(bound, policies),
+            namespace: keptNamespace)
+    }
+
     /// The events of a call that were told in the logs of its topics: so many bytes, on the call's home.
     ///
     /// Those of other topics count with them, and leave with them once a log of the home would be full.
@@ -31,5 +40,5 @@ extension CommandDescriptor {
     }
 
     /// The namespace in whose budget the call's bytes are.
-    var keptNamespace: [UInt8] { Array((home?.namespace ?? name).utf8) }
+    private var keptNamespace: [UInt8] { Array((home?.namespace ?? name).utf8) }
 }

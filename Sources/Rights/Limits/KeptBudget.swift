@@ -190,4 +190,10 @@ public struct KeptBudget: Sendable {
         return buckets[event.seconds, default: Buckets(sizes, seconds: event.seconds)]
             .payOwn(account, event.bytes * KeptBudget.tokens, nowMs: nowMs).map { .payer(waitMs: $0) }
     }
+
+    /// Gives back what was paid for the arguments of a command that did not run.
+    public mutating func giveBack(_ payer: Payer, _ event: KeptEvent, in namespace: [UInt8], nowMs: Int) {
+        let account = Account(payer: payer, namespace: namespace)
+        buckets[event.seconds]?.giveBackOwn(account, event.bytes * KeptBudget.tokens, nowMs: nowMs)
+    }
 }
