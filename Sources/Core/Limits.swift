@@ -316,7 +316,8 @@ public struct Limits: Sendable, Equatable {
     public var addressKeptBytes = 67_108_864
     /// Bytes that one user may store in the logs of one namespace, and twice as many after a pause.
     public var userKeptBytes = 16_777_216
-    /// Bytes that all users and anonymous callers may store in the logs of one namespace by way of one node.
+    /// Bytes that all users and anonymous callers may store in the logs of one namespace by way of one node; the latter
+    /// together use at most half of them.
     public var namespaceKeptBytes = 4_294_967_296
     /// Redis time of one backend in a second; burst two seconds' worth.
     public var serviceRedisUsPerSecond = 4_000_000

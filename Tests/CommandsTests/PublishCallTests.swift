@@ -69,6 +69,25 @@ import Testing
         #expect(call.arguments.suffix(2).map { $0.count } == [4, 32])
     }
 
+    /// A log is bound in all that it keeps of an event, and only the data were counted.
+    @Test func nameAndIDCountForTheLogsBoundInBytes() throws {
+        let registry = try ScriptRegistry(scripts: [("publish", [])]) { Digest.sha1($0) }
+        let script = try #require(registry.script(named: "publish"))
+        let (topic, name) = (try #require(Topic("shop:42")), try #require(EventName("event")))
+        var policy = try #require(NamespacePolicy.defaults["shop"])
+        policy.logBytesMax = 2 * policy.logEventsMax * 10
+        let moment = CommandCallBuilder.Moment(nowMs: 5, run: bytes("r"), epoch: bytes("c"), random: [])
+        func bound(_ data: String, _ id: PublishID?) -> String? {
+            let event = PublishCall.Event(name, data: bytes(data), id: id)
+            let call = PublishCall(topic, [event]).call(
+                script, keys: Keys(prefix: []), policy: policy, seenSeconds: 300, moment, top: nil)
+            return text(Array(call.arguments[5].split(separator: UInt8(ascii: " "))[1]))
+        }
+        #expect(bound(#"{"":1}"#, nil) == "200:4000b")
+        #expect(bound("{  }", nil) == "200")
+        #expect(bound("{  }", try id(.service("k"))) == "200:4000b")
+    }
+
     @Test func onlyEventsThatAreLargeForTheLogHaveItsBytesLookedAt() throws {
         var policy = try #require(NamespacePolicy.defaults["shop"])
         #expect(text(policy.logBound(largestBytes: 1_000_000)) == "200")
@@ -82,7 +101,7 @@ import Testing
         let (script, event) = (try #require(registry.script(named: "publish")), try #require(EventName("e")))
         let moment = CommandCallBuilder.Moment(nowMs: 5, run: bytes("r"), epoch: bytes("c"), random: [])
         let topic = try #require(Topic("shop:42"))
-        for (sizes, bound) in [([2, 1_000], "200"), ([2, 1_001, 2], "200:400000b")] {
+        for (sizes, bound) in [([2, 999], "200"), ([2, 1_000, 2], "200:400000b")] {
             let events = sizes.map { PublishCall.Event(event, data: Array(repeating: 0, count: $0), id: nil) }
             let call = PublishCall(topic, events).call(
                 script, keys: Keys(prefix: []), policy: policy, seenSeconds: 300, moment, top: nil)

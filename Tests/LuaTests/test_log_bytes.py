@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from command_scripts import Commands
 from lua_scripts import Keys
 from redis.exceptions import ResponseError
 
@@ -69,3 +70,17 @@ def test_a_command_keeps_the_bound_of_its_topic(commands, db):
         post = json.dumps({"id": f"p{number}", "text": "w" * 20_000})
         commands.call("publish_post", barberId="b", post=post, id=f"op-{number}", policy=policy)
     assert 1 < db.xlen("feed:b#log") < 20 and used(db, "feed:b#log") <= BYTES
+
+
+def test_the_name_of_a_commands_event_counts_for_the_bound(db, tmp_path):
+    """Only the data were compared with the bound, so small data under long names grew beyond it."""
+    (tmp_path / "tell.lua").write_text("\n".join([
+        "-- @command  tell", "-- @summary  For this test.", "-- @allow    service", "-- @arg      groupId id",
+        "-- @key      box     group:{groupId}#box", "-- @topic    group:{groupId}", "-- @returns  {}",
+        "-- @cost     O(1)", "", f"emit('group:7', '{'n' * 64}', {{}})", "return {}", ""]))
+    commands = Commands(db, tmp_path)
+    # Events of up to 30 bytes need no look; with its name each has 66.
+    policy = {"log_max": f"100:{2 * 100 * 30}b", "log_ttl_s": 300, "meta_ttl_s": 86_700}
+    for _ in range(100):
+        commands.call("tell", groupId="7", policy=policy)
+    assert db.xlen("group:7#log") < 60 and used(db, "group:7#log") <= 2 * 100 * 30

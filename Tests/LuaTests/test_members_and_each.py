@@ -4,7 +4,7 @@ import pytest
 import redis
 
 from command_scripts import Commands, Failed
-from lua_scripts import parts_of
+from lua_scripts import Loaded, parts_of
 from test_rights import Rights
 
 HEADER = """-- @command  try
@@ -54,6 +54,16 @@ def test_text_that_is_several_objects_stays_one_topics_affair(trial, db):
     trial("emit_each({'user:a', 'user:b'}, 'said', {'{},{\"x\":1}', '{\"n\":2}'}) return {}")
     fields = db.xrange("#outbox")[0][1]
     assert fields[b"l"] == b"10 7" and fields[b"d"][10:] == b'{"n":2}'
+
+
+def test_names_of_events_are_counted_as_often_as_they_are_kept(trial, monkeypatch):
+    """Only the data were: a long name told many topics of little else."""
+    replies, call = [], Loaded.call
+    monkeypatch.setattr(Loaded, "call", lambda *words: replies.append(call(*words)) or replies[-1])
+    name, topics = "n" * 64, ", ".join(f"'user:{number}'" for number in range(100))
+    trial(f"emit_each({{{topics}}}, '{name}', {{}}) emit('group:7', '{name}', {{}}) return {{}}")
+    words = replies[0].split(b" ")[0] if isinstance(replies[0], bytes) else replies[0][2]
+    assert int(words.split(b":")[1]) == 101 * (64 + len("{}"))
 
 
 def test_no_topics_are_no_entry(trial, db):

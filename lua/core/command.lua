@@ -44,7 +44,7 @@ local emitted, outgoing, told = {nil}, {}, nil
 local told_elsewhere -- on a Cluster: what the gateway tells topics of other slots
 local effects, effect_bytes = 0, 0
 local surcharge = 0 -- what calls cost beyond their number
-local told_bytes = 0 -- bytes of events and calls, as often as they are kept
+local told_bytes = 0 -- bytes of events, their names and calls, as often as they are kept
 local is_marked = false -- whether the call is one that a rate counts which says `marked`
 local outward -- with @call_out: `prepare` and `commit` of outside.lua
 local minted -- what the gateway signs: subject, 1 for a guest, iat, exp, id
@@ -85,10 +85,10 @@ end
 -- @end
 
 -- @only count_effects
--- Counts events or calls, and the bytes of their data.
-local function count_effects(count, bytes)
+-- Counts events or calls, and the bytes of their data; `event` is the events' name, of which the logs keep a copy each.
+local function count_effects(count, bytes, event)
   effects, effect_bytes = effects + count, effect_bytes + bytes
-  told_bytes = told_bytes + bytes * math.max(count, 1)
+  told_bytes = told_bytes + bytes * math.max(count, 1) + (type(event) == 'string' and #event * count or 0)
   if readonly then error('a script whose header says @readonly emits and calls nothing', 3) end
   if effects > EFFECTS_MAX then error('more than ' .. EFFECTS_MAX .. ' events and calls in one run', 3) end
   if effect_bytes > EFFECT_BYTES_MAX then error('more than 1 MiB of data in the events and calls of one run', 3) end
@@ -109,7 +109,7 @@ end
 -- Emits an event on a topic of the header: on one of the script's own slot in this script, on another by the outbox.
 local function emit(topic, event, data)
   data = object_text(data)
-  count_effects(1, #data)
+  count_effects(1, #data, event)
   local home = topic and homes[topic] or home_of(topic)
   if home then
     emitted[#emitted + 1] = {home = home, event = event, data = data, epoch = false, offset = false, lasts = false}
@@ -124,7 +124,7 @@ end
 -- Tells an event to who listens at this moment: no position, no log, no outbox, so nothing of it is kept anywhere.
 local function tell_now(topic, event, data)
   data = object_text(data)
-  count_effects(1, #data)
+  count_effects(1, #data, event)
   if type(topic) ~= 'string' then error('tell_now: the topic is ' .. type(topic) .. ', not text', 2) end
   if not homes[topic] then
     local colon = string.find(topic, ':', 1, true) or 1
@@ -154,7 +154,7 @@ local function emit_each(topics, event, data)
   local is_list = type(data) == 'table' and (getmetatable(data) == ARRAY or data[1] ~= nil)
   if is_list and #data ~= #topics then error('emit_each: ' .. #topics .. ' topics, ' .. #data .. ' objects', 2) end
   local shared = not is_list and object_text(data)
-  count_effects(#topics, shared and #shared or 0)
+  count_effects(#topics, shared and #shared or 0, event)
   if not is_event(event) then error('an event without a name of 1...64 bytes', 2) end
   local names, texts, lengths, bytes = {}, {}, {}, 0
   for index, topic in ipairs(topics) do

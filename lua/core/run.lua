@@ -53,7 +53,7 @@ local function prepare_events()
       return refuse('BADARG', 'an event without a name of 1...64 bytes, or data that is not a JSON object')
     end
     if string.byte(home.log_max, -1) == 98 then home.log_max, home.log_bytes = cut_log(home.log_max) end
-    if home.log_bytes and #data * home.log_max * 2 > home.log_bytes then
+    if home.log_bytes and (#data + #item.event) * home.log_max * 2 > home.log_bytes then
       heavy = heavy or {}
       heavy[home.log] = home.log_bytes
     end

@@ -22,6 +22,9 @@ public struct PublishCall: Sendable {
             self.origin = origin
         }
 
+        /// Bytes of its data, name and id, all of which the log keeps.
+        public var loggedBytes: Int { data.count + name.bytes.count + (id?.id.bytes.count ?? 0) }
+
         fileprivate var words: [[UInt8]] {
             var word = id?.id.bytes ?? [UInt8(ascii: "-")]
             if let origin {
@@ -93,7 +96,7 @@ public struct PublishCall: Sendable {
         terms.reserveCapacity(80)
         terms.append(decimal: moment.nowMs)
         terms.append(UInt8(ascii: " "))
-        terms.append(contentsOf: policy.logBound(largestBytes: events.reduce(0) { max($0, $1.data.count) }))
+        terms.append(contentsOf: policy.logBound(largestBytes: events.reduce(0) { max($0, $1.loggedBytes) }))
         terms.append(UInt8(ascii: " "))
         for number in [policy.logSeconds, policy.positionSeconds, seenSeconds] {
             terms.append(decimal: number)

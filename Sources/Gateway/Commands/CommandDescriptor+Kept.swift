@@ -16,6 +16,15 @@ extension CommandDescriptor {
         return KeptEvent(bytes: bytes, eventsMax: 1, bytesMax: nil, seconds: seconds)
     }
 
+    /// The charges of a writing command before it runs.
+    func bill(
+        _ bound: BoundArguments, _ role: CommandRole, _ policies: [String: NamespacePolicy]
+    ) -> Budgets.Bill {
+        Budgets.Bill(
+            command: name, rates: rates, role: role, us: priceMicroseconds, kept: kept(bound, policies),
+            namespace: keptNamespace)
+    }
+
     /// The bytes of the events that a call published in the logs of its topics, charged on the call's home.
     ///
     /// Events of other topics are included, and expire with them once a log of the home would be full.
@@ -31,5 +40,5 @@ extension CommandDescriptor {
     }
 
     /// The namespace whose budget is charged for the call's bytes.
-    var keptNamespace: [UInt8] { Array((home?.namespace ?? name).utf8) }
+    private var keptNamespace: [UInt8] { Array((home?.namespace ?? name).utf8) }
 }

@@ -158,16 +158,11 @@ final class CommandDesk {
     private func pay(
         _ command: CommandDescriptor, _ bound: BoundArguments, _ payer: Payer, _ caller: CommandCaller
     ) throws(Refusal) {
-        let budgets = node.budgets
-        if let refusal = budgets.keep(
-            command.rates, of: command.name, payer, role: caller.role, nowMs: nowMs())
-        {
-            throw refusal
-        }
-        guard !command.isReadOnly else { return }
-        if let refusal = budgets.pay(payer, us: command.priceMicroseconds, nowMs: nowMs()) { throw refusal }
-        let kept = command.kept(bound, node.commands.policies)
-        if let refusal = budgets.keep(payer, kept, in: command.keptNamespace, nowMs: nowMs()) { throw refusal }
+        let refusal =
+            command.isReadOnly
+            ? node.budgets.keep(command.rates, of: command.name, payer, role: caller.role, nowMs: nowMs())
+            : node.budgets.pay(payer, command.bill(bound, caller.role, node.commands.policies), nowMs: nowMs())
+        if let refusal { throw refusal }
     }
 
     /// Runs a read-only command at its turn; callers with the same question meanwhile share its answer.

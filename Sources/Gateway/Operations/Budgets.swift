@@ -24,6 +24,22 @@ final class Budgets: Sendable {
         case namespace
     }
 
+    /// The charges of a writing command to its caller before it runs.
+    struct Bill {
+        /// The command's name, by which its calls are counted.
+        let command: String
+        /// The rates that its script declares.
+        let rates: [CallRate]
+        /// The caller's role, which some rates are for.
+        let role: CommandRole
+        /// Microseconds of Redis.
+        let us: Int
+        /// The bytes of its arguments.
+        let kept: KeptEvent
+        /// The namespace in which they stay.
+        let namespace: [UInt8]
+    }
+
     private struct Key: Hashable {
         let kind: Payer.Kind
         let reason: Reason
@@ -89,19 +105,50 @@ final class Budgets: Sendable {
         }
     }
 
-    /// Charges the bytes that a publish leaves in Redis.
-    func keep(_ payer: Payer, _ event: KeptEvent, on topic: Topic, nowMs: Int) -> Refusal? {
+    /// Charges the bytes that a publish leaves in Redis; `nil` for a service, which pays nothing.
+    func keep(
+        _ payer: Payer, _ event: KeptEvent, on topic: Topic, nowMs: Int
+    ) -> Result<KeptBudget.Paid?, Refusal> {
         state.withLock { state in
-            guard let shortage = state.kept.pay(payer, event, on: topic, nowMs: nowMs) else { return nil }
-            return Budgets.refuse(&state, payer, shortage)
+            do throws(KeptBudget.Shortage) {
+                return .success(try state.kept.keep(payer, event, on: topic, nowMs: nowMs))
+            } catch {
+                return .failure(Budgets.refuse(&state, payer, error))
+            }
         }
     }
 
-    /// Charges the bytes that a command leaves in a namespace.
-    func keep(_ payer: Payer, _ event: KeptEvent, in namespace: [UInt8], nowMs: Int) -> Refusal? {
+    /// Gives back the bytes of an event that Redis did not store.
+    func giveBack(_ paid: KeptBudget.Paid, nowMs: Int) {
+        state.withLock { $0.kept.giveBack(paid, nowMs: nowMs) }
+    }
+
+    /// Charges a writing command: its arguments' bytes, its time, and its place among the calls of its rates.
+    ///
+    /// `nil` when all was paid; otherwise nothing was taken.
+    func pay(_ payer: Payer, _ bill: Bill, nowMs: Int) -> Refusal? {
+        let shortage = state.withLock { state in
+            state.kept.pay(payer, bill.kept, in: bill.namespace, nowMs: nowMs).map {
+                Budgets.refuse(&state, payer, $0)
+            }
+        }
+        if let shortage { return shortage }
+        if let refusal = pay(payer, us: bill.us, nowMs: nowMs) {
+            giveBack(payer, bill, us: 0, nowMs: nowMs)
+            return refusal
+        }
+        // A place among the calls of a rate is taken last: it alone cannot be given back.
+        if let refusal = keep(bill.rates, of: bill.command, payer, role: bill.role, nowMs: nowMs) {
+            giveBack(payer, bill, us: bill.us, nowMs: nowMs)
+            return refusal
+        }
+        return nil
+    }
+
+    private func giveBack(_ payer: Payer, _ bill: Bill, us: Int, nowMs: Int) {
         state.withLock { state in
-            guard let shortage = state.kept.pay(payer, event, in: namespace, nowMs: nowMs) else { return nil }
-            return Budgets.refuse(&state, payer, shortage)
+            state.weights.giveBack(payer, us: us, nowMs: nowMs)
+            state.kept.giveBack(payer, bill.kept, in: bill.namespace, nowMs: nowMs)
         }
     }
 

@@ -36,8 +36,12 @@ final class Store: TopicReader {
         var next: Int?
     }
 
-    /// Receives the answer to a publish.
-    private typealias PublishCompletion = (Result<Receipt, Refusal>) -> Void
+    /// A publisher that waits for the answer.
+    private struct Publisher {
+        let completion: (Result<Receipt, Refusal>) -> Void
+        /// The receipt for the bytes of the event; `nil` where nobody pays.
+        let paid: KeptBudget.Paid?
+    }
     /// The result for each publisher of a group.
     typealias Outcomes = [Result<Receipt, Refusal>]
 
@@ -50,7 +54,7 @@ final class Store: TopicReader {
     let access: AccessPolicy
     var epochs = EpochSource()
     private var lanes: UInt64 = 0
-    private var publishes: PublishQueue<PublishCompletion>
+    private var publishes: PublishQueue<Publisher>
     let reactor: Reactor
     /// Positions that this shard's publishes and reads returned.
     var known: KnownPositions
@@ -142,38 +146,62 @@ final class Store: TopicReader {
         guard let policy = access.policy(of: topic) else {
             return completion(.failure(Refusal(.notFound, "there is no such namespace")))
         }
-        if let payer, payer.kind != .service, let refusal = pay(payer, topic, data.count, policy) {
-            return completion(.failure(refusal))
-        }
         let event = PublishCall.Event(event, data: data, id: id, origin: origin)
-        let deadlineMs = reactor.nowMs + limits.redisCallMs
-        guard publishes.add(topic, event, completion, deadlineMs: deadlineMs) else {
+        let paid: KeptBudget.Paid?
+        switch pay(payer, topic, event, policy) {
+        case .success(let receipt): paid = receipt
+        case .failure(let refusal): return completion(.failure(refusal))
+        }
+        let publisher = Publisher(completion: completion, paid: paid)
+        guard publishes.add(topic, event, publisher, deadlineMs: reactor.nowMs + limits.redisCallMs) else {
+            giveBack(paid)
             return completion(.failure(RedisFailure(.inFlightFull).refusal))
         }
     }
 
-    private func pay(_ payer: Payer, _ topic: Topic, _ bytes: Int, _ policy: NamespacePolicy) -> Refusal? {
+    /// Pays for the time of a publish and for the bytes that it leaves.
+    private func pay(
+        _ payer: Payer?, _ topic: Topic, _ event: PublishCall.Event, _ policy: NamespacePolicy
+    ) -> Result<KeptBudget.Paid?, Refusal> {
+        guard let payer, payer.kind != .service else { return .success(nil) }
         let kept = KeptEvent(
-            bytes: policy.logEventsMax == 0 ? 0 : bytes, eventsMax: policy.logEventsMax, bytesMax: policy.logBytesMax,
-            seconds: policy.logSeconds)
-        return budgets.pay(payer, us: scripts.publishUs, nowMs: reactor.nowMs)
-            ?? budgets.keep(payer, kept, on: topic, nowMs: reactor.nowMs)
+            bytes: policy.logEventsMax == 0 ? 0 : event.loggedBytes, eventsMax: policy.logEventsMax,
+            bytesMax: policy.logBytesMax, seconds: policy.logSeconds,
+            seenBytes: event.id.map { topic.bytes.count + $0.owner.count + $0.id.bytes.count } ?? 0,
+            seenSeconds: limits.idempotencySeconds)
+        let paid = budgets.keep(payer, kept, on: topic, nowMs: reactor.nowMs)
+        guard case .success(let receipt) = paid,
+            let refusal = budgets.pay(payer, us: scripts.publishUs, nowMs: reactor.nowMs)
+        else { return paid }
+        giveBack(receipt)
+        return .failure(refusal)
+    }
+
+    /// Gives back the bytes of an event of which Redis certainly keeps nothing.
+    private func giveBack(_ paid: KeptBudget.Paid?) {
+        if let paid { budgets.giveBack(paid, nowMs: reactor.nowMs) }
+    }
+
+    /// Refuses the events of a call that was never sent.
+    private func giveUp(_ group: PublishQueue<Publisher>.Group, _ kind: RedisFailure.Kind) {
+        for publisher in group.publishers { giveBack(publisher.paid) }
+        Store.tell(group, .failure(RedisFailure(kind).refusal))
     }
 
     private func sendPublishes() {
         while let step = publishes.next(nowMs: reactor.nowMs) {
             switch step {
             case .call(let group): send(group)
-            case .expire(let group): Store.tell(group, .failure(RedisFailure(.timedOut).refusal))
+            case .expire(let group): giveUp(group, .timedOut)
             }
         }
     }
 
-    private func send(_ group: PublishQueue<PublishCompletion>.Group) {
+    private func send(_ group: PublishQueue<Publisher>.Group) {
         let topic = group.topic
         guard let policy = access.policy(of: topic), let run = link.fence(of: keys.meta(topic)) else {
             publishes.finished(topic)
-            return Store.tell(group, .failure(RedisFailure(.disconnected).refusal))
+            return giveUp(group, .disconnected)
         }
         let moment = CommandCallBuilder.Moment(nowMs: wallMs(), run: run, epoch: epochs.next(), random: [])
         let call = PublishCall(topic, group.events).call(
@@ -190,21 +218,26 @@ final class Store: TopicReader {
     }
 
     /// Answers the publishers; for stored events once the replicas have them, where that is required.
-    private func tell(_ group: PublishQueue<PublishCompletion>.Group, _ result: Result<Outcomes, Refusal>) {
+    private func tell(_ group: PublishQueue<Publisher>.Group, _ result: Result<Outcomes, Refusal>) {
         guard let replicas, case .success = result else { return Store.tell(group, result) }
         replicas.confirm(link.writer) { refusal in
             Store.tell(group, refusal.map { .failure($0) } ?? result)
         }
     }
 
-    /// Parses the answer of a call and remembers its positions.
+    /// Parses the answer of a call and remembers its positions; gives back the bytes of events that Redis did not store.
     private func receipts(
-        _ result: Result<RESPValue, RedisFailure>, _ group: PublishQueue<PublishCompletion>.Group
+        _ result: Result<RESPValue, RedisFailure>, _ group: PublishQueue<Publisher>.Group
     ) -> Result<Outcomes, Refusal> {
-        result.mapError(\.refusal).flatMap { value in
+        if case .failure(let failure) = result, failure.kind == .other || !failure.mayHaveExecuted {
+            for publisher in group.publishers { giveBack(publisher.paid) }
+        }
+        return result.mapError(\.refusal).flatMap { value in
             guard let outcomes = Store.outcomes(value, count: group.events.count) else {
                 return .failure(Store.nonsense)
             }
+            for (publisher, outcome) in zip(group.publishers, outcomes)
+            where (try? outcome.get())?.isDuplicate ?? true { giveBack(publisher.paid) }
             let receipts = outcomes.compactMap { try? $0.get() }
             if let last = receipts.last(where: { !$0.isDuplicate }) ?? receipts.last {
                 known.add(
@@ -215,13 +248,13 @@ final class Store: TopicReader {
     }
 
     private static func tell(
-        _ group: PublishQueue<PublishCompletion>.Group, _ result: Result<Outcomes, Refusal>
+        _ group: PublishQueue<Publisher>.Group, _ result: Result<Outcomes, Refusal>
     ) {
         switch result {
         case .success(let outcomes):
-            for (completion, outcome) in zip(group.publishers, outcomes) { completion(outcome) }
+            for (publisher, outcome) in zip(group.publishers, outcomes) { publisher.completion(outcome) }
         case .failure(let refusal):
-            for completion in group.publishers { completion(.failure(refusal)) }
+            for publisher in group.publishers { publisher.completion(.failure(refusal)) }
         }
     }
 }

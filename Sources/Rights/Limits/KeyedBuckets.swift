@@ -55,38 +55,39 @@ public struct KeyedBuckets<Key: Hashable & Sendable>: Sendable {
         return max(slots[index].bucket.waitMs(nowMs: nowMs) ?? 1_000, 1)
     }
 
+    /// Milliseconds until ``pay(_:_:nowMs:)`` would take the tokens; 0 when it would now.
+    ///
+    /// A key without a bucket waits 0.
+    public func waitToPayMs(_ key: Key, _ count: Int, nowMs: Int) -> Int {
+        waitMs(key, for: min(count, limit.burst), nowMs: nowMs) ?? 0
+    }
+
     /// Takes tokens as ``TokenBucket/pay(_:nowMs:)`` does.
     ///
     /// Without a place in the table the key pays from one bucket together with all others that have none: a flood of keys
     /// slows down its own newcomers, and refuses nobody who has a place.
     public mutating func pay(_ key: Key, _ count: Int, nowMs: Int) -> Int? {
-        pay(key, count, limit, nowMs: nowMs)
-    }
-
-    /// The same where a new key's bucket has a rate of its own.
-    mutating func pay(_ key: Key, _ count: Int, _ rate: RateLimit, nowMs: Int) -> Int? {
-        guard let index = indexByKey[key] ?? place(for: key, rate, nowMs: nowMs) else {
-            return rest.pay(count, nowMs: nowMs)
-        }
+        guard let index = indexByKey[key] ?? place(for: key, nowMs: nowMs) else { return rest.pay(count, nowMs: nowMs) }
         return slots[index].bucket.pay(count, nowMs: nowMs)
     }
 
     /// Takes what something has cost; see ``TokenBucket/charge(_:nowMs:)``.
     public mutating func charge(_ key: Key, _ count: Int, nowMs: Int) {
-        charge(key, count, limit, nowMs: nowMs)
-    }
-
-    /// The same where a new key's bucket has a rate of its own.
-    mutating func charge(_ key: Key, _ count: Int, _ rate: RateLimit, nowMs: Int) {
-        guard let index = indexByKey[key] ?? place(for: key, rate, nowMs: nowMs) else {
+        guard let index = indexByKey[key] ?? place(for: key, nowMs: nowMs) else {
             return rest.charge(count, nowMs: nowMs)
         }
         slots[index].bucket.charge(count, nowMs: nowMs)
     }
 
+    /// Gives tokens back that were paid for nothing; those of a key without a place go to the bucket that such keys share.
+    public mutating func giveBack(_ key: Key, _ count: Int, nowMs: Int) {
+        guard let index = indexByKey[key] else { return rest.giveBack(count, nowMs: nowMs) }
+        slots[index].bucket.giveBack(count, nowMs: nowMs)
+    }
+
     /// The only place where table and index change: both together.
-    private mutating func place(for key: Key, _ rate: RateLimit? = nil, nowMs: Int) -> Int? {
-        let slot = Slot(key: key, bucket: TokenBucket(rate ?? limit, nowMs: nowMs))
+    private mutating func place(for key: Key, nowMs: Int) -> Int? {
+        let slot = Slot(key: key, bucket: TokenBucket(limit, nowMs: nowMs))
         for _ in 0..<min(KeyedBuckets.examinedMax, slots.count) {
             let index = hand
             hand = (hand + 1) % slots.count

@@ -48,9 +48,9 @@ public struct TokenBucket: Sendable, Equatable {
         return nil
     }
 
-    /// Gives a token back that was taken for nothing.
-    public mutating func giveBack(nowMs: Int) {
-        level = min(levelAt(nowMs) + 1_000, limit.burst * 1_000)
+    /// Gives tokens back that were taken for nothing; it never holds more than a burst.
+    public mutating func giveBack(_ count: Int = 1, nowMs: Int) {
+        level = min(levelAt(nowMs) + min(max(0, count), limit.burst * 20) * 1_000, limit.burst * 1_000)
         filledAtMs = max(filledAtMs, nowMs)
     }
 

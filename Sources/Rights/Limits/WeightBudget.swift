@@ -67,6 +67,17 @@ public struct WeightBudget: Sendable {
         anonymous.waitMs(for: min(us, anonymous.limit.burst), nowMs: nowMs) ?? 0
     }
 
+    /// Gives back what was paid for a call that was not made.
+    public mutating func giveBack(_ payer: Payer, us: Int, nowMs: Int) {
+        switch payer {
+        case .crowd: break
+        case .address, .publishable: addresses.giveBack(payer, us, nowMs: nowMs)
+        case .user: users.giveBack(payer, us, nowMs: nowMs)
+        case .service: services.giveBack(payer, us, nowMs: nowMs)
+        }
+        if payer.kind == .anonymous { anonymous.giveBack(us, nowMs: nowMs) }
+    }
+
     /// Takes what a call has cost beyond what was paid before; it may leave a debt.
     public mutating func charge(_ payer: Payer, us: Int, nowMs: Int) {
         switch payer {
