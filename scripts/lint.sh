@@ -12,6 +12,7 @@ readonly file_lines_max=400
 readonly function_lines_max=70
 readonly line_columns_max=120
 readonly unchecked_sendable_max=4
+readonly clause_comments_max=0
 
 found=$(mktemp)
 trap 'rm -f "$found"' EXIT
@@ -115,6 +116,15 @@ ban 'no sleep in sources' '\b(sleep|usleep|nanosleep)\(' "${sources[@]}"
 # A path of one machine works on one machine.
 each . ':!scripts/lint.sh' -- grep --with-filename --line-number --binary-files=without-match --extended-regexp \
     -e '(^|[^A-Za-z0-9_.-])/(tmp|work|root|home)/[A-Za-z]' | report 'no machine paths'
+
+# A comment names the thing: a clause in place of a noun ("Who ...", "What ...") hides it.
+clauses=$(each "${sources[@]}" 'Plugins/*.swift' -- grep --with-filename --line-number --extended-regexp \
+    -e '^[[:space:]]*///? (Who|What|Where|Whose|Whoever|Whatever)\b')
+if [ "$(grep -c . <<<"$clauses")" -gt "$clause_comments_max" ]; then report 'a clause as subject' <<<"$clauses"; fi
+# A reference is a file of the project, a decision (D12) or a standard.
+each "${sources[@]}" "${tests[@]}" 'lua/*.lua' -- grep --with-filename --line-number --extended-regexp \
+    -e '\bfailures(\.md)? [A-Z]?[0-9]|failures\.md|\b(design|wire) (section|table) [0-9]' |
+    report 'a reference outside the project'
 
 # The apps' library has one lock of its own; what it holds needs none.
 ban 'one lock in the library' '@unchecked Sendable' 'Sources/SwitchboardClient*' \

@@ -1,4 +1,4 @@
-/// The commands of the binary (design section 2); the raw value is the word on the command line.
+/// The commands of the binary; the raw value is the word on the command line.
 public enum CommandName: String, CaseIterable, Sendable {
     /// Runs everything on one machine without configuration.
     case dev

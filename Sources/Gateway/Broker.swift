@@ -9,7 +9,7 @@ import Transport
 
 /// The broker: owns the subscription to Redis and sends each channel message to the shards that have members for it.
 ///
-/// It also proves that delivery works: probes that the shards publish through Redis must return (design section 8).
+/// It also proves that delivery works: probes that the shards publish through Redis must return.
 /// Thread: its own.
 final class Broker: SubscriberLinkOwner, ClusterHubOwner {
     private struct Interest {

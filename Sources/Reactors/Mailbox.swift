@@ -1,4 +1,4 @@
-/// A bounded queue of values to one reactor thread; values cross threads in no other way (design section 4).
+/// A bounded queue of values to one reactor thread; values cross threads in no other way.
 ///
 /// The lock is held for an append or a swap, never while a message is handled. Wakes are coalesced: only the first
 /// message since the last drain writes the eventfd. Thread: `send` from any; `drain` from the owner's.

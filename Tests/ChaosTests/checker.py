@@ -1,4 +1,4 @@
-"""Checks what publishers and subscribers wrote down against the guarantees I1 to I10 (failures.md 2.2).
+"""Checks what publishers and subscribers wrote down against the guarantees I1 to I10.
 
 An offline, deterministic program over the logs of one run: nothing here talks to a gateway. The directory holds
 

@@ -1,4 +1,4 @@
-"""Peers that hold connections and do nothing with them, and an honest client that wants in meanwhile (failures C4).
+"""Peers that hold connections and do nothing with them, and an honest client that wants in meanwhile.
 
 usage: slowloris.py [--connections 1000] [--seconds 30]
 

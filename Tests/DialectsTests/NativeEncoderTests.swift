@@ -2,7 +2,7 @@ import Core
 import Dialects
 import Testing
 
-/// The exact bytes the gateway sends (design section 7).
+/// The exact bytes the gateway sends.
 @Suite struct NativeEncoderTests {
     @Test func repliesAreExact() throws {
         let shop = try Native.topic("shop:42")

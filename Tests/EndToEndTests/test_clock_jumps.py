@@ -1,4 +1,4 @@
-"""The wall clock jumps, the process stands still: nobody who is connected loses anything (failures G11).
+"""The wall clock jumps, the process stands still: nobody who is connected loses anything.
 
 Every deadline runs on the monotonic clock, and tokens are judged by Redis's time.
 """

@@ -1,4 +1,4 @@
-"""Links to Redis that are mute, lead to another server or to a demoted one (failures R5, R6, R13).
+"""Links to Redis that are mute, lead to another server or to a demoted one.
 
 Each fault is found, told and left without a restart; clients stay connected, and what was published meanwhile reaches
 them in order from the log, or a gap is told.

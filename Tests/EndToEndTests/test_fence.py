@@ -1,4 +1,4 @@
-"""The run-id fence and the ledger: what Redis may have lost is told, what it kept goes on (failures 2.3)."""
+"""The run-id fence and the ledger: what Redis may have lost is told, what it kept goes on."""
 
 import shutil
 import signal
@@ -184,7 +184,7 @@ def test_synced_later_than_written_is_another_epoch(gateway, redis_server, topic
 
 
 def test_old_dump_is_noticed_though_its_offsets_were_passed_again(gateway, redis_server, topic):
-    """failures R3: epoch and offset alone would say that nothing is missing."""
+    """Epoch and offset alone would say that nothing is missing."""
     redis_server.start()
     gw = gateway(server=redis_server)
     with gw.client() as client, gw.http() as http, redis_server.client() as redis:
@@ -230,7 +230,7 @@ def test_rollback_within_one_run_is_noticed_by_the_gateway_that_knows(gateway, s
 
 
 def test_log_longer_than_one_step_of_a_repair(gateway, server, topic):
-    """failures 2.4: a repair goes on page by page; the client notices nothing."""
+    """A repair goes on page by page; the client notices nothing."""
     gw = gateway(server=server, limits={"recoveryEventsMax": 10})
     with gw.client() as client, gw.http() as http, server.client() as redis:
         client.subscribe(topic)

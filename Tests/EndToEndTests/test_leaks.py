@@ -1,4 +1,4 @@
-"""Connections come and go; descriptors and memory return to where they were (failures O7)."""
+"""Connections come and go; descriptors and memory return to where they were."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""Each limit (failures 7.8): at the limit accepted, one over refused with the documented code."""
+"""Each limit: at the limit accepted, one over refused with the documented code."""
 
 import json
 import os

@@ -237,7 +237,7 @@ def test_lost_channel_message_is_repaired_from_the_log(gw, db, topic):
 
 
 def test_many_that_come_back_share_their_reads(gateway, topic, watch, db):
-    """failures C3: a herd costs Redis as many reads as topics, not as clients; each gets what it missed itself."""
+    """A herd costs Redis as many reads as topics, not as clients; each gets what it missed itself."""
     gw = gateway("--shards", "1", limits={"joinsPerSecond": 1_000})
     since = leave_and_miss(gw, topic, 50)
     with ExitStack() as stack:

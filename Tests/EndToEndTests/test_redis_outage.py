@@ -1,4 +1,4 @@
-"""Redis goes and comes back: clients stay, publishers are told, nothing is lost in silence (failures 3.1)."""
+"""Redis goes and comes back: clients stay, publishers are told, nothing is lost in silence."""
 
 import time
 

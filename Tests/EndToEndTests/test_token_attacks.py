@@ -1,4 +1,4 @@
-"""Forged and malformed tokens (failures 4.5): each gets `unauthorized` and close 4401, and nothing reaches Redis."""
+"""Forged and malformed tokens: each gets `unauthorized` and close 4401, and nothing reaches Redis."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""Topics are bytes: what only looks like a topic is none, and no refused request reaches Redis (failures 4.5)."""
+"""Topics are bytes: what only looks like a topic is none, and no refused request reaches Redis."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A call that fails leaves every key byte for byte as it was, and sends nothing (failures R11)."""
+"""A call that fails leaves every key byte for byte as it was, and sends nothing."""
 
 import pytest
 import redis

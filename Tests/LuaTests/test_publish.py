@@ -223,7 +223,7 @@ def test_an_id_needs_a_fingerprint(scripts, unchanged, print):
 
 
 def test_retry_after_a_lost_reply_stores_once(scripts, db):
-    """The retry that follows an unknown outcome (failures R12)."""
+    """The retry that follows an unknown outcome."""
     for number in range(500):
         first = scripts.publish(id=f"op-{number}")
         assert scripts.publish(id=f"op-{number}") == (first[0], first[1], 1)

@@ -123,7 +123,7 @@ def test_another_run_of_redis_is_another_epoch(ten, db):
 
 
 def test_rolled_back_redis_never_recovers(ten, db):
-    """failures R3: the client saw 10, the data came back at 7 and went on past 10."""
+    """The client saw 10, the data came back at 7 and went on past 10."""
     old = {key: db.dump(key) for key in (KEYS.log, KEYS.meta)}
     for _ in range(3):
         ten.publish()
@@ -163,7 +163,7 @@ def test_what_one_call_left_out_is_read_by_the_next(ten, unchanged, before, most
 
 
 def test_oldest_events_come_in_pages(ten):
-    """failures 2.4: a gateway's repair goes on where the page before ended."""
+    """A gateway's repair goes on where the page before ended."""
     first = ten.subscribe(since=("k", 2), order="oldest", recovery_max=5)
     second = ten.subscribe(since=("k", 7), order="oldest", recovery_max=5)
     assert (first.offsets, second.offsets) == ([3, 4, 5, 6, 7], [8, 9, 10])
@@ -176,7 +176,7 @@ def test_repair_begins_where_the_log_begins(ten, db):
     assert ten.subscribe(since=("k", 2), order="oldest").offsets == [7, 8]
 
 
-# The fence (failures 2.3)
+# The fence
 
 @pytest.mark.parametrize("before,after,is_kept", [
     ("a", "a", True), ("a", "a+", True), ("a+", "a", True), ("a+", "a+", True), ("a+", "b+", True),

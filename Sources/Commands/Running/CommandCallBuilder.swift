@@ -48,7 +48,7 @@ public struct CommandCallBuilder: Sendable {
     /// A catalogue excludes names that cannot be made, such as a topic of a namespace without a policy.
     ///
     /// `operation` is ignored by read-only and idempotent commands; `fence` is for refreshes. `top` returns the last
-    /// event that the gateway knows of a topic (failures.md 2.3, rule 1).
+    /// event that the gateway knows of a topic.
     public func call(
         _ descriptor: CommandDescriptor, _ bound: BoundArguments, caller: CommandCaller, operation: OperationID?,
         fence: Int?, _ moment: Moment, top: (Topic) -> Position? = { _ in nil }

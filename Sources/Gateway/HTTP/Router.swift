@@ -7,7 +7,7 @@ import Rights
 import Transport
 import WebPages
 
-/// The HTTP interface: dispatches each request to its route (design section 8).
+/// The HTTP interface: dispatches each request to its route.
 ///
 /// Thread: the shard's.
 final class Router {

@@ -4,7 +4,7 @@ import Reactors
 import RedisLink
 import Rights
 
-/// Relays requests of polling clients to the node that owns their session (design section 15).
+/// Relays requests of polling clients to the node that owns their session.
 ///
 /// A request is published on the channel of the node that the session's id names, and the answer returns likewise.
 /// Packets that answer a fetch stay unacknowledged until the other node reports that it has handed them to the client.

@@ -4,7 +4,7 @@ import Reactors
 import Rights
 import Transport
 
-/// The transport of a polling Socket.IO client: requests come and go, the session stays (design section 15).
+/// The transport of a polling Socket.IO client: requests come and go, the session stays.
 ///
 /// Packets wait until the client fetches them. One fetch may be held, and one send may be answered late. A second fetch
 /// or send while one is held is a client's error, and its session ends. Thread: the shard's.

@@ -3,7 +3,7 @@ import Dialects
 import Rights
 import Transport
 
-/// Thins the queue of a client that reads too slowly, as the namespaces of its topics allow (failures.md C1).
+/// Thins the queue of a client that reads too slowly, as the namespaces of its topics allow.
 ///
 /// Thread: the shard's.
 struct QueueThinner {

@@ -1,7 +1,7 @@
 import Reactors
 import Service
 
-/// Readiness of this node: it depends on proven delivery, not on an assumption (design section 8).
+/// Readiness of this node: it depends on proven delivery, not on an assumption.
 ///
 /// It holds the readiness table. A watch reports the state of its row by ``set(_:_:)``. Thread: any.
 final class Health: Sendable {

@@ -8,7 +8,7 @@ import Synchronization
 /// Whether the process uses so much memory that new clients must be refused.
 ///
 /// The needs of connected clients are bounded elsewhere. A node close to its bound keeps them and refuses the next,
-/// rather than be killed with all of them (failures G9). The file it reads stays open, so that a look needs no
+/// rather than be killed with all of them. The file it reads stays open, so that a look needs no
 /// descriptor. Thread: ``look()`` from one, the rest from any.
 final class MemoryWatch: Sendable {
     /// Resident bytes beyond which memory is short.

@@ -2,7 +2,7 @@ import Core
 
 /// Limits the number of reads of logs under way at once; further reads wait.
 ///
-/// After an outage every topic is read again (failures.md R16): a hundred thousand reads would fill the link and delay
+/// After an outage every topic is read again: a hundred thousand reads would fill the link and delay
 /// publishes.
 struct ReadGate<Feed: AnyObject> {
     /// The purpose of a read.

@@ -37,7 +37,7 @@ public struct KeptBudget: Sendable {
         case namespace(waitMs: Int)
     }
 
-    /// What was paid for an event, to give back where it was not kept after all.
+    /// The receipt for an event, to give its bytes back if Redis does not store it.
     public struct Paid: Sendable {
         let payer: Payer
         let topic: Topic
@@ -128,9 +128,9 @@ public struct KeptBudget: Sendable {
     private let sizes: Sizes
     /// By the lives of logs in seconds; the configuration has as many of them as namespaces at most.
     private var buckets: [Int: Buckets] = [:]
-    /// What each payer has in each log.
+    /// Bytes of each payer in each log.
     private var logs: KeptLogs<Log>
-    /// What all payers have in each log.
+    /// Bytes of all payers in each log.
     private var topics: KeptLogs<Topic>
 
     /// Full buckets.

@@ -14,11 +14,11 @@ struct KeptLogs<Key: Hashable & Sendable>: Sendable {
         var events = 0
         /// When the last was published.
         var atMs = 0
-        /// What is owed for longer lives beyond whole bytes, in bytes times milliseconds; less than a log's life.
+        /// The unpaid remainder for longer lives, in bytes times milliseconds; less than a log's life.
         var owed = 0
     }
 
-    /// What an event costs.
+    /// The price of an event.
     struct Price: Sendable {
         /// Bytes that are kept for a log's life.
         let bytes: Int
@@ -123,7 +123,7 @@ public struct KeptEvent: Sendable {
     let bytesMax: Int?
     /// How long the log lives after its last event.
     let seconds: Int
-    /// What stays beside the log for a time of its own, in bytes times milliseconds.
+    /// Data beside the log, which have a life of their own, in bytes times milliseconds.
     let passing: Int
 
     /// The same in bytes that are kept for a log's life, rounded down.

@@ -16,7 +16,7 @@ public struct KeyedBuckets<Key: Hashable & Sendable>: Sendable {
     private var slots: [Slot] = []
     private var indexByKey: [Key: Int] = [:]
     private var hand = 0
-    /// What keys without a place pay from together.
+    /// The bucket that all keys without a place share.
     private var rest: TokenBucket
 
     /// Places looked at for one new key.

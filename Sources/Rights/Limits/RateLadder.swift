@@ -1,11 +1,11 @@
-/// What becomes of a client that sends more than its rate: it is warned, read later, refused, and in the end closed.
+/// The steps against a client that exceeds its rate: a warning, delayed reads, refusals, and in the end a close.
 ///
 /// Pure: time is a parameter, monotonic milliseconds. Each step gives a client that mends its ways the chance to lose
 /// nothing. A burst of twice the rate is nobody's fault and passes; when little of it is left the client is warned. An
 /// empty bucket stops the reading, so that TCP holds the client back and every message is still served. Only what had
 /// been read already when the bucket ran dry is refused, and a long row of refusals ends the connection.
 public struct RateLadder: Sendable, Equatable {
-    /// What to do with one message.
+    /// The treatment of one message.
     public enum Step: Sendable, Equatable {
         /// Serve it.
         case serve

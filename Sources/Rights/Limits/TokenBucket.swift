@@ -41,7 +41,7 @@ public struct TokenBucket: Sendable, Equatable {
 
     /// Takes the tokens; otherwise tells the milliseconds until it could, at least 1, and takes none.
     ///
-    /// What costs more than the bucket holds is granted to a full one, and leaves a debt.
+    /// A request that costs more than the bucket holds is granted to a full bucket, and leaves a debt.
     public mutating func pay(_ count: Int, nowMs: Int) -> Int? {
         if let waitMs = waitMs(for: min(max(0, count), limit.burst), nowMs: nowMs), waitMs > 0 { return waitMs }
         charge(count, nowMs: nowMs)

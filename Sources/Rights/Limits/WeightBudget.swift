@@ -1,7 +1,7 @@
-/// What callers may cost Redis: token buckets in microseconds, one for each payer, and one that all anonymous callers
+/// The Redis time of callers: token buckets in microseconds, one for each payer, and one that all anonymous callers
 /// share.
 ///
-/// A payer whose bucket is empty is told the true wait. Tables are bounded by kind, so a flood of addresses takes no
+/// The refusal of an empty bucket names the true wait. Tables are bounded by kind, so a flood of addresses takes no
 /// user's place; see ``KeyedBuckets`` for what a full table means. A bucket gives its place away only when it is full
 /// again, so nobody resets his own by making others come.
 ///

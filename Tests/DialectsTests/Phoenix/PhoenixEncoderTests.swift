@@ -2,7 +2,7 @@ import Core
 import Dialects
 import Testing
 
-/// Events as Phoenix's clients get them (wire table 1.8), and which version a query asks for.
+/// Events as Phoenix's clients get them, and which version a query asks for.
 @Suite struct PhoenixEncoderTests {
     private static func event(
         _ encoder: PhoenixEventEncoder, _ topic: String, _ data: String, id: String? = nil, offset: Int? = nil

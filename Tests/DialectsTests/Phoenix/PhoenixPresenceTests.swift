@@ -2,7 +2,7 @@ import Core
 import Dialects
 import Testing
 
-/// Who is here, in the frames of Phoenix (wire table 1.9).
+/// Who is here, in the frames of Phoenix.
 @Suite struct PhoenixPresenceTests {
     private func member(
         _ number: Int, key: String, user: String? = nil, meta: String = "{}", revision: Int = 1

@@ -2,7 +2,7 @@ import Core
 import Dialects
 import Testing
 
-/// Broadcasts by the clock, `config.broadcast.replay` (wire section 1.15).
+/// Broadcasts by the clock, `config.broadcast.replay`.
 @Suite struct PhoenixReplayTests {
     private func event(_ offset: Int, _ data: String = "{\"n\":1}", id: String? = nil) throws -> ChannelMessage {
         ChannelMessage(

@@ -2,7 +2,7 @@ import Core
 import Dialects
 import Rights
 
-/// The requests and rights of one client session: input and time in, actions out (design section 15).
+/// The requests and rights of one client session: input and time in, actions out.
 ///
 /// The client's last request on a topic wins, and each request is answered once. A subscribe request that a later
 /// request replaces before its answer gets a `conflict`. A live subscription is left only when the next one has passed
