@@ -94,7 +94,7 @@ ban 'no Foundation' '^[[:space:]]*((public|internal|private|package|@preconcurre
 # The load tool may read and write JSON with what the toolchain links statically.
 ban 'no Foundation' '^[[:space:]]*import Foundation([^E]|$)' 'bench/*.swift'
 # The apps' library runs on iOS 16 and macOS 13, and nothing on Linux checks that: what came later, and what Apple's
-# systems lack, stays out (docs/decisions.md, D77).
+# systems lack, stays out (docs/archive/decisions.md, D77).
 client=('Sources/SwitchboardClient/*.swift')
 ban 'the client imports Foundation and Apple'"'"'s own only' \
     '^[[:space:]]*((public|internal|private) )*import (([^FNSU]|F[^o]|S[^w]|N[^e]|U[^I])|FoundationE)' "${client[@]}"
