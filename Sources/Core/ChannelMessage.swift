@@ -16,11 +16,11 @@ public struct ChannelMessage: Equatable, Sendable {
     /// The session that published the event and does not want to receive it.
     ///
     /// `nil` for most events, and for those read from the log.
-    public let origin: SessionOrigin?
+    public let origin: EchoExclusion?
 
     /// Makes a message of checked parts.
     public init(
-        position: Position?, event: EventName, id: MessageID?, data: [UInt8], origin: SessionOrigin? = nil
+        position: Position?, event: EventName, id: MessageID?, data: [UInt8], origin: EchoExclusion? = nil
     ) {
         self.position = position
         self.event = event
@@ -71,7 +71,7 @@ public struct ChannelMessage: Equatable, Sendable {
     /// The most bytes before the data of a positioned message.
     private static let headBytesMax =
         1 + Position.epochBytesMax + 1 + 19 + 1 + EventName.bytesMax + 1 + MessageID.bytesMax + 1
-        + SessionOrigin.bytesMax + 1
+        + EchoExclusion.bytesMax + 1
     /// The most bytes of a plain message beside its data: name, other members and spaces.
     private static let envelopeBytesMax = 4_096
 
@@ -90,9 +90,9 @@ public struct ChannelMessage: Equatable, Sendable {
             guard let given = MessageID(fields[3]) else { return nil }
             id = given
         }
-        var origin: SessionOrigin?
+        var origin: EchoExclusion?
         if fields.count == 5 {
-            guard let given = SessionOrigin(fields[4]) else { return nil }
+            guard let given = EchoExclusion(fields[4]) else { return nil }
             origin = given
         }
         let data = Array(bytes[(newline + 1)...])

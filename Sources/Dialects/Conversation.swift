@@ -10,44 +10,44 @@ public import Core
 ///
 /// Every message of the client counts against its sender's budget, also one that the conversation answers by itself:
 /// the session counts messages, not requests. Thread: the shard's; times are monotonic milliseconds.
-public protocol Conversation {
+public protocol DialectMachine {
     /// The time in milliseconds at which ``deadlineReached(_:_:)`` is to be called; `Int.max` for never.
     var deadlineMs: Int { get }
 
     /// The connection is open, and neither side has sent anything yet.
-    mutating func began(nowMs: Int, _ steps: inout [ConversationStep])
+    mutating func began(nowMs: Int, _ steps: inout [DialectStep])
 
     /// The client sent one whole message.
     mutating func received(
-        _ message: [UInt8], as kind: MessageKind, nowMs: Int, _ steps: inout [ConversationStep])
+        _ message: [UInt8], as kind: MessageKind, nowMs: Int, _ steps: inout [DialectStep])
 
     /// A session is open.
     ///
     /// `user` is the user of the token that opened it; `nil` for an anonymous client, or one that is no person.
-    mutating func opened(_ door: Door, by user: [UInt8]?, _ steps: inout [ConversationStep])
+    mutating func opened(_ sessionID: SessionID, by user: [UInt8]?, _ steps: inout [DialectStep])
 
     /// A session is open, for conversations that do not need its user.
-    mutating func opened(_ door: Door, _ steps: inout [ConversationStep])
+    mutating func opened(_ sessionID: SessionID, _ steps: inout [DialectStep])
 
     /// A session was refused.
-    mutating func refused(_ door: Door, _ refusal: Refusal, _ steps: inout [ConversationStep])
+    mutating func refused(_ sessionID: SessionID, _ refusal: Refusal, _ steps: inout [DialectStep])
 
     /// The gateway sends a message through a session.
     ///
     /// `ref` is the reference of the request that it answers; `nil` on everything unsolicited. Never an event.
-    mutating func told(_ message: ServerMessage, at door: Door, ref: Reference?, _ steps: inout [ConversationStep])
+    mutating func told(_ message: ServerMessage, at sessionID: SessionID, ref: Reference?, _ steps: inout [DialectStep])
 
     /// The events that a ``SubscribeRequest/replay`` asked for, oldest first.
     ///
     /// `position` is that of the newest event at the time of the read; the topic is joined after it.
     mutating func replayed(
-        _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at door: Door, ref: Reference?)
+        _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at sessionID: SessionID, ref: Reference?)
 
     /// The deadline has passed.
-    mutating func deadlineReached(nowMs: Int, _ steps: inout [ConversationStep])
+    mutating func deadlineReached(nowMs: Int, _ steps: inout [DialectStep])
 
     /// The index in ``Dialect/encoders`` of the encoder that writes the events of a session.
-    func encoder(of door: Door) -> Int
+    func encoder(of sessionID: SessionID) -> Int
 
     /// Whether each event with a position needs a ``mark(_:_:)``, or a form of this client's own.
     var marksEvents: Bool { get }
@@ -62,7 +62,7 @@ public protocol Conversation {
     /// `nil` where the client receives the same as all others. Called where ``marksEvents`` is true and there is no
     /// mark.
     mutating func own(
-        _ topic: Topic, _ position: Position, at door: Door, _ units: () -> [WireUnit]
+        _ topic: Topic, _ position: Position, at sessionID: SessionID, _ units: () -> [WireUnit]
     ) -> [WireUnit]?
 
     /// The operation that a command with this reference stands for, so that a retry changes nothing; `nil` when
@@ -70,38 +70,38 @@ public protocol Conversation {
     func operation(of ref: Reference) -> OperationName?
 }
 
-extension Conversation {
+extension DialectMachine {
     /// A conversation without a clock.
     public var deadlineMs: Int { Int.max }
 
     /// The conversation sends nothing before the client does; the connection's credentials open the only session.
-    public mutating func began(nowMs: Int, _ steps: inout [ConversationStep]) {
+    public mutating func began(nowMs: Int, _ steps: inout [DialectStep]) {
         steps.append(.open(.main, token: nil))
     }
 
     /// The user makes no difference.
-    public mutating func opened(_ door: Door, by user: [UInt8]?, _ steps: inout [ConversationStep]) {
-        opened(door, &steps)
+    public mutating func opened(_ sessionID: SessionID, by user: [UInt8]?, _ steps: inout [DialectStep]) {
+        opened(sessionID, &steps)
     }
 
     /// Sends nothing.
-    public mutating func opened(_ door: Door, _ steps: inout [ConversationStep]) {}
+    public mutating func opened(_ sessionID: SessionID, _ steps: inout [DialectStep]) {}
 
     /// The credentials were checked when the connection was opened; a later refusal ends the connection.
-    public mutating func refused(_ door: Door, _ refusal: Refusal, _ steps: inout [ConversationStep]) {
+    public mutating func refused(_ sessionID: SessionID, _ refusal: Refusal, _ steps: inout [DialectStep]) {
         steps.append(.close(.unauthorized))
     }
 
     /// Does nothing: a conversation that asks for no replay receives none.
     public mutating func replayed(
-        _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at door: Door, ref: Reference?
+        _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at sessionID: SessionID, ref: Reference?
     ) {}
 
     /// A conversation without a clock does nothing.
-    public mutating func deadlineReached(nowMs: Int, _ steps: inout [ConversationStep]) {}
+    public mutating func deadlineReached(nowMs: Int, _ steps: inout [DialectStep]) {}
 
     /// The only encoder.
-    public func encoder(of door: Door) -> Int { 0 }
+    public func encoder(of sessionID: SessionID) -> Int { 0 }
 
     /// `false`: the client needs no marks.
     public var marksEvents: Bool { false }
@@ -111,7 +111,7 @@ extension Conversation {
 
     /// `nil`: the client receives the same as all others.
     public mutating func own(
-        _ topic: Topic, _ position: Position, at door: Door, _ units: () -> [WireUnit]
+        _ topic: Topic, _ position: Position, at sessionID: SessionID, _ units: () -> [WireUnit]
     ) -> [WireUnit]? { nil }
 
     /// `nil`: references identify no operation.

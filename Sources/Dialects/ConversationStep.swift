@@ -1,19 +1,19 @@
 public import Core
 
 /// One action that a conversation requests; the actions are performed in their order.
-public enum ConversationStep: Equatable, Sendable {
+public enum DialectStep: Equatable, Sendable {
     /// Send this to the client.
     case say(WireUnit)
     /// Open a session with the token, or without one with the connection's own credentials.
     ///
-    /// ``Conversation/opened(_:by:_:)`` follows, or ``Conversation/refused(_:_:_:)``.
-    case open(Door, token: [UInt8]?)
+    /// ``DialectMachine/opened(_:by:_:)`` follows, or ``DialectMachine/refused(_:_:_:)``.
+    case open(SessionID, token: [UInt8]?)
     /// A request of the client through an open session, or a message there that could not be read.
     ///
-    /// The answers arrive at ``Conversation/told(_:at:ref:_:)`` with the request's reference.
-    case request(Door, Result<ClientRequest, DialectRefusal>)
+    /// The answers arrive at ``DialectMachine/told(_:at:ref:_:)`` with the request's reference.
+    case request(SessionID, Result<ClientRequest, DialectRefusal>)
     /// The session ends: it leaves all topics joined through it and receives nothing more.
-    case end(Door)
+    case end(SessionID)
     /// Close the connection.
     case close(CloseReason)
 }

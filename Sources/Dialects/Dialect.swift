@@ -2,11 +2,11 @@ public import Core
 
 /// One client protocol: the properties that its connections share; used by all threads.
 public protocol Dialect: Sendable {
-    /// The encoders of its events; the indices are those of ``Conversation/encoder(of:)``.
+    /// The encoders of its events; the indices are those of ``DialectMachine/encoder(of:)``.
     var encoders: [any EventEncoder] { get }
 
     /// Begins a connection's conversation.
-    func converse() -> any Conversation
+    func converse() -> any DialectMachine
 
     /// The WebSocket subprotocol that is chosen when a client offers it; `nil` for none.
     ///

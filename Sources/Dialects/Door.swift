@@ -2,7 +2,7 @@
 ///
 /// Native and Phoenix connections have one session, a Socket.IO connection has one for each namespace. A topic may be
 /// joined through several sessions of a connection; each of them receives its events once.
-public struct Door: Hashable, Sendable {
+public struct SessionID: Hashable, Sendable {
     /// The number, unique on the connection and never used again there.
     public let number: Int
 
@@ -12,5 +12,5 @@ public struct Door: Hashable, Sendable {
     }
 
     /// The only session of dialects that have one.
-    public static let main = Door(0)
+    public static let main = SessionID(0)
 }

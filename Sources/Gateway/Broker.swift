@@ -11,7 +11,7 @@ import Transport
 ///
 /// It also proves that delivery works: probes that the shards publish through Redis must return.
 /// Thread: its own.
-final class Broker: SubscriberLinkOwner, ClusterHubOwner {
+final class BusRouter: SubscriberLinkOwner, ClusterHubOwner {
     private struct Interest {
         /// One bit a shard.
         var shards: UInt64
@@ -21,7 +21,7 @@ final class Broker: SubscriberLinkOwner, ClusterHubOwner {
     private let node: Node
     private let reactor: Reactor
     private let context: ConnectionContext
-    private let mailbox: Mailbox<BrokerMessage>
+    private let mailbox: Mailbox<BusMessage>
     private let keys: Keys
     private let limits: Limits
     private let bounds: ChannelMessage.Bounds
@@ -40,7 +40,7 @@ final class Broker: SubscriberLinkOwner, ClusterHubOwner {
     private var outgoing: [[ShardMessage]]
     /// Shards whose mailbox was full: they are notified of the loss as soon as there is room.
     private var overflowed: Set<Int> = []
-    private var received: [BrokerMessage] = []
+    private var received: [BusMessage] = []
     /// The failures already logged, by part.
     private var toldReasons: [Condition.Part: NotReadyReason] = [:]
     private var hasBeenLive = false
@@ -48,7 +48,7 @@ final class Broker: SubscriberLinkOwner, ClusterHubOwner {
     private var lost: (channels: Int, failure: RedisFailure?) = (0, nil)
 
     /// Builds the broker on its thread.
-    init(node: Node, reactor: Reactor, mailbox: Mailbox<BrokerMessage>) throws(Errno) {
+    init(node: Node, reactor: Reactor, mailbox: Mailbox<BusMessage>) throws(Errno) {
         self.node = node
         self.reactor = reactor
         self.mailbox = mailbox
@@ -69,14 +69,14 @@ final class Broker: SubscriberLinkOwner, ClusterHubOwner {
             }
             self.servers = servers
             link = try SubscriberLink(
-                context, node.redis, servers.board, name: "switchboard-\(node.name)-subscriber", owner: self)
+                context, node.redis, servers.directory, name: "switchboard-\(node.name)-subscriber", owner: self)
             _ = link?.want(node.probeChannel)
             _ = link?.want(inbox)
         }
         timer = try ReactorTimer(reactor) { [unowned self] in probeDue() }
         timer?.set(atMs: reactor.nowMs)
         node.redisStatistics.add(link?.statistics)
-        node.brokerLoop.withLock { $0 = reactor.statistics }
+        node.busLoop.withLock { $0 = reactor.statistics }
         reactor.onMailbox = { [unowned self] in takeMessages() }
         reactor.onTickEnd = { [unowned self] in tickEnded() }
     }
@@ -181,10 +181,10 @@ final class Broker: SubscriberLinkOwner, ClusterHubOwner {
 
     func channelMessage(_ channel: [UInt8], _ payload: [UInt8]) {
         if channel == node.probeChannel { return probeReturned(payload) }
-        if channel == inbox { return hop(payload) }
+        if channel == inbox { return relay(payload) }
         guard let topic = keys.topic(ofChannel: channel), let interest = directory[topic] else { return }
         node.statistics.channelMessages.add(1)
-        if PresenceNews.isMeant(payload) { return presenceNews(topic, payload, interest.shards) }
+        if PresenceUpdate.isMeant(payload) { return presenceUpdate(topic, payload, interest.shards) }
         guard let message = ChannelMessage.parse(payload, bounds) else {
             node.statistics.channelMessagesRefused.add(1)
             return
@@ -193,28 +193,28 @@ final class Broker: SubscriberLinkOwner, ClusterHubOwner {
     }
 
     /// Passes another node's message to a shard; the sender is not verified yet.
-    private func hop(_ message: [UInt8]) {
+    private func relay(_ message: [UInt8]) {
         if message.first == UInt8(ascii: "!") { return answer(message) }
         // An answer may contain a state of the maximum size; around it are at most a megabyte.
         guard message.count <= limits.answerBytesMax + 2 * EnginePayload.bytesMax,
-            let shard = HopEnvelope(message)?.shard, outgoing.indices.contains(shard)
-        else { return node.statistics.hopsRefused.add(1) }
-        outgoing[shard].append(.hop(message))
+            let shard = RelayEnvelope(message)?.shard, outgoing.indices.contains(shard)
+        else { return node.statistics.relaysRefused.add(1) }
+        outgoing[shard].append(.relay(message))
     }
 
     /// Passes a courier's answer to a shard: `!SHARD.RANDOM WORD`, a line end, and the content.
     private func answer(_ message: [UInt8]) {
         let digits = message.dropFirst().prefix { ASCII.isDigit($0) }
         guard digits.count <= 4, let shard = ASCII.decimal(digits), outgoing.indices.contains(shard) else {
-            return node.statistics.hopsRefused.add(1)
+            return node.statistics.relaysRefused.add(1)
         }
         // A larger answer cannot be parsed, and the waiting callers are notified now.
         let head = message.prefix(256).prefix { $0 != UInt8(ascii: "\n") }
         outgoing[shard].append(.asked(message.count <= limits.askAnswerBytesMax + 256 ? message : Array(head)))
     }
 
-    private func presenceNews(_ topic: Topic, _ payload: [UInt8], _ shards: UInt64) {
-        guard let news = PresenceNews.parse(payload, bytesMax: limits.answerBytesMax, json: limits.answers) else {
+    private func presenceUpdate(_ topic: Topic, _ payload: [UInt8], _ shards: UInt64) {
+        guard let news = PresenceUpdate.parse(payload, bytesMax: limits.answerBytesMax, json: limits.answers) else {
             node.statistics.channelMessagesRefused.add(1)
             return
         }
@@ -258,7 +258,7 @@ final class Broker: SubscriberLinkOwner, ClusterHubOwner {
     // MARK: Delivery probes
 
     private func probeDue() {
-        timer?.set(atMs: reactor.nowMs + min(limits.redisProbeMs, limits.redisProbeTimeoutMs, Broker.probeTickMs))
+        timer?.set(atMs: reactor.nowMs + min(limits.redisProbeMs, limits.redisProbeTimeoutMs, BusRouter.probeTickMs))
         if let cluster { return cluster.due() }
         servers?.look()
         watchLink()

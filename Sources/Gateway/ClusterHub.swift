@@ -171,7 +171,8 @@ final class ClusterHub: ClusterSubscriberOwner {
         let name = "switchboard-\(node.name)-inbox"
         guard
             let link = try? SubscriberLink(
-                context, node.redis.at(master.address), node.redis.board(master.address), name: name, owner: letterbox,
+                context, node.redis.at(master.address), node.redis.directory(master.address), name: name,
+                owner: letterbox,
                 statistics: node.masterFigures.statistics(of: master.address.description, link: "inbox"))
         else { return }
         _ = link.want(inbox)

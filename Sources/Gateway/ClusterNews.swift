@@ -4,13 +4,13 @@ import RedisLink
 /// Reports a shard's links to the masters of a cluster to the broker: each connection, and each new failure.
 ///
 /// Thread: the shard's.
-final class ClusterNews {
-    private let broker: Mailbox<BrokerMessage>
+final class ClusterReporter {
+    private let bus: Mailbox<BusMessage>
     private let shard: Int
     private var told: [[UInt8]: LinkReport] = [:]
 
-    init(_ broker: Mailbox<BrokerMessage>, shard: Int) {
-        self.broker = broker
+    init(_ bus: Mailbox<BusMessage>, shard: Int) {
+        self.bus = bus
         self.shard = shard
     }
 
@@ -29,7 +29,7 @@ final class ClusterNews {
     /// Reports that the map may be out of date.
     func stale(_ address: ClusterAddress?) {
         // When the mailbox is full, the next redirected call reports it again.
-        _ = broker.send(.mapIsStale(address))
+        _ = bus.send(.mapIsStale(address))
     }
 
     /// Reports changes; called now and then.
@@ -47,7 +47,7 @@ final class ClusterNews {
     }
 
     private func tell(_ node: [UInt8], _ report: LinkReport) {
-        guard report != told[node], broker.send(.master(shard: shard, node, report)) else { return }
+        guard report != told[node], bus.send(.master(shard: shard, node, report)) else { return }
         told[node] = report
     }
 }

@@ -42,7 +42,7 @@ public final class GatewayNode {
     /// TLS of new connections; a reload replaces it.
     private var tls: TLSContext?
     private var threads: [Reactors.Thread] = []
-    private var brokerThread: Reactors.Thread?
+    private var busThread: Reactors.Thread?
     private var heapTrim = HeapTrim()
     /// When readiness turned red for a drain, monotonic milliseconds; `nil` unless one is under way.
     private var drainBeganMs: Int?
@@ -79,12 +79,12 @@ public final class GatewayNode {
         let (plans, addresses) = try GatewayNode.bind(settings, parts: parts, node: node)
         self.addresses = addresses
         // Readiness can be queried at once.
-        let operations = plans.filter(\.door.isOperations)
+        let operations = plans.filter(\.role.isOperations)
         for plan in operations { try GatewayNode.listen(plan, log) }
-        awaiting = plans.filter { !$0.door.isOperations }
+        awaiting = plans.filter { !$0.role.isOperations }
         listenByMs = Clock.monotonicMs() + settings.limits.listenGraceMs
         do {
-            brokerThread = try GatewayNode.startBroker(node)
+            busThread = try GatewayNode.startBus(node)
             for index in 0..<parts.shardCount { threads.append(try GatewayNode.startShard(node, index, operations)) }
         } catch {
             throw StartProblem("cannot start a thread: \(error)")
@@ -100,17 +100,17 @@ public final class GatewayNode {
         return try AccessLog(path, settings.log, linesMax: settings.limits.logLinesMax)
     }
 
-    private static func startBroker(_ node: Node) throws(Errno) -> Reactors.Thread {
+    private static func startBus(_ node: Node) throws(Errno) -> Reactors.Thread {
         try Reactors.Thread.start("broker") {
             // Shards wait for it, and may share its core.
             Reactors.Thread.setSlice(us: 100)
             do throws(Errno) {
-                let reactor = try Reactor(wake: node.brokerWake)
-                let broker = try Broker(node: node, reactor: reactor, mailbox: node.broker)
-                withExtendedLifetime(broker) { reactor.run() }
+                let reactor = try Reactor(wake: node.busWake)
+                let bus = try BusRouter(node: node, reactor: reactor, mailbox: node.bus)
+                withExtendedLifetime(bus) { reactor.run() }
             } catch {
                 node.log.write(.error, "the broker cannot run", [("reason", error.description)])
-                node.health.failed(.node, .brokerFailed)
+                node.health.failed(.node, .busFailed)
             }
         }
     }
@@ -143,18 +143,18 @@ public final class GatewayNode {
         var plans: [ListenerPlan] = []
         var addresses = Addresses()
         func add(
-            _ name: String, _ address: HostPort, _ tls: TLSContext?, _ door: HTTPPeer.Door, proxy: Bool
+            _ name: String, _ address: HostPort, _ tls: TLSContext?, _ role: HTTPPeer.ListenerRole, proxy: Bool
         ) throws(StartProblem) -> HostPort {
             let (descriptors, bound) = try ListenerPlan.bind(
                 address, count: node.shards.count, isShared: settings.reusePort)
             plans.append(
                 ListenerPlan(
-                    name: name, tls: tls, door: door, expectsProxyHeader: { proxy && node.isTrustedProxy($0) },
-                    admission: door.isOperations ? OpenAdmission() : node.admission, address: bound,
+                    name: name, tls: tls, role: role, expectsProxyHeader: { proxy && node.isTrustedProxy($0) },
+                    admission: role.isOperations ? OpenAdmission() : node.admission, address: bound,
                     descriptors: descriptors))
             return bound
         }
-        let front = HTTPPeer.Door.front(operations: settings.ops == nil)
+        let front = HTTPPeer.ListenerRole.front(operations: settings.ops == nil)
         if let listen = settings.listen {
             addresses.tls = try add("tls", listen, parts.tls, front, proxy: settings.proxyProtocol.onTLS)
         }
@@ -225,7 +225,7 @@ public final class GatewayNode {
 
     /// Number of turns of the loops of the broker and of each shard; loops that have not started are missing.
     public var turns: [Int] {
-        (node.brokerLoop.withLock { $0 }.map { [$0] } ?? []).map(\.ticks.value)
+        (node.busLoop.withLock { $0 }.map { [$0] } ?? []).map(\.ticks.value)
             + node.shardStatistics.all.map(\.loop.ticks.value)
     }
 
@@ -274,9 +274,9 @@ public final class GatewayNode {
     public func join() {
         for thread in threads { thread.join() }
         threads = []
-        _ = node.broker.send(.stop)
-        brokerThread?.join()
-        brokerThread = nil
+        _ = node.bus.send(.stop)
+        busThread?.join()
+        busThread = nil
         node.accessLog?.log.close()
         guard let began = drainBeganMs else { return }
         drainBeganMs = nil
@@ -285,7 +285,7 @@ public final class GatewayNode {
     }
 }
 
-extension HTTPPeer.Door {
+extension HTTPPeer.ListenerRole {
     /// Whether this is the private listener.
     var isOperations: Bool {
         if case .operations = self { return true }

@@ -9,10 +9,10 @@ import Service
 ///
 /// A node that finds none stores its own. A Redis that lost its data thus gets the same secret again from a live node.
 /// Thread: that of the first shard.
-final class HopSecret {
+final class RelaySecret {
     private let node: Node
     private let link: any RedisCalls
-    private var own = SecureRandom.bytes(HopKeys.secretBytes)
+    private var own = SecureRandom.bytes(RelayKeys.secretBytes)
     /// Whether the secret was read on the current connection.
     private var isKnown = false
     private var isAsking = false
@@ -48,8 +48,8 @@ final class HopSecret {
 
     private func took(_ result: Result<RESPValue, RedisFailure>) {
         isAsking = false
-        guard case .success(let value) = result, let secret = value.bytes, secret.count == HopKeys.secretBytes else {
-            pause = HopSecret.pauseMax
+        guard case .success(let value) = result, let secret = value.bytes, secret.count == RelayKeys.secretBytes else {
+            pause = RelaySecret.pauseMax
             guard !hasToldFailure, link.isReady else { return }
             hasToldFailure = true
             let detail = if case .failure(let failure) = result { failure.metricLabel } else { "malformed" }
@@ -59,6 +59,6 @@ final class HopSecret {
         }
         own = secret
         node.proofs.use(secret)
-        isKnown = node.shards.reduce(true) { $1.send(.hopSecret(secret)) && $0 }
+        isKnown = node.shards.reduce(true) { $1.send(.relaySecret(secret)) && $0 }
     }
 }

@@ -10,7 +10,7 @@ import Transport
 /// this node miss no event that it still wrote there. Thread: the broker's.
 final class MasterFollower {
     /// The directory of primaries from which the broker's link is made.
-    let board: ServerBoard
+    let directory: PrimaryDirectory
     private let shards: Int
     private let nowMs: () -> Int
     private let tellShards: (ServerMap) -> Void
@@ -29,11 +29,11 @@ final class MasterFollower {
         self.nowMs = nowMs
         self.tellShards = tellShards
         guard node.redis.hasSentinels else {
-            board = ServerBoard(fixed: node.redis.url)
+            directory = PrimaryDirectory(fixed: node.redis.url)
             return
         }
         let holder = Holder()
-        board = ServerBoard { holder.follower?.ask($0) }
+        directory = PrimaryDirectory { holder.follower?.ask($0) }
         holder.follower = self
         let log = node.log
         watch = try SentinelWatch(
@@ -57,10 +57,10 @@ final class MasterFollower {
         tellShards(map)
         // A second map at once must not let the broker's link move before the shards' links.
         if let pending, pending.map.masters.first?.endpoint == map.masters.first?.endpoint { return }
-        let old = board.map?.masters.first?.endpoint
+        let old = directory.map?.masters.first?.endpoint
         guard let old, let new = map.masters.first?.endpoint, old != new else {
             pending = nil
-            return board.take(map)
+            return directory.take(map)
         }
         pending = (map, Set(0..<shards), nowMs())
     }
@@ -79,6 +79,6 @@ final class MasterFollower {
 
     private func finish() {
         pending = nil
-        if let map = watch?.map { board.take(map) }
+        if let map = watch?.map { directory.take(map) }
     }
 }

@@ -72,7 +72,7 @@ enum Metrics {
         page.counter(
             "switchboard_connections_moved_total", "Connections given to the shard of their session.",
             sum(\.connectionsMoved))
-        hops(node, &page)
+        relay(node, &page)
         asks(node, &page)
         page.gauge("switchboard_subscriptions", "Live subscriptions.", sum(\.subscriptions))
         page.gauge("switchboard_topics", "Topics held by shards.", sum(\.topics))
@@ -116,13 +116,13 @@ enum Metrics {
         page.counter(
             "switchboard_rate_delays_total", "Times a client that sent too fast was read later.", sum(\.rateDelays))
         page.counter("switchboard_authentication_failures_total", "Credentials refused.", sum(\.authenticationFailures))
-        let broker = node.statistics
-        page.counter("switchboard_channel_messages_total", "Messages on channels.", broker.channelMessages.value)
+        let bus = node.statistics
+        page.counter("switchboard_channel_messages_total", "Messages on channels.", bus.channelMessages.value)
         page.counter(
             "switchboard_channel_messages_refused_total", "Of them, malformed or of a reserved name, and dropped.",
-            broker.channelMessagesRefused.value)
+            bus.channelMessagesRefused.value)
         page.counter(
-            "switchboard_mailbox_overflows_total", "Times a shard fell behind.", broker.mailboxOverflows.value)
+            "switchboard_mailbox_overflows_total", "Times a shard fell behind.", bus.mailboxOverflows.value)
         page.counter(
             "switchboard_reloads_total", "Reloads of certificate and keys, taken or refused.",
             [("result", "ok", node.reloads.done.value), ("result", "refused", node.reloads.refused.value)])
@@ -146,17 +146,17 @@ enum Metrics {
             node.accessLog?.log.dropped ?? 0)
     }
 
-    private static func hops(_ node: Node, _ page: inout MetricsPage) {
+    private static func relay(_ node: Node, _ page: inout MetricsPage) {
         let shards = node.shardStatistics.all
         func sum(_ path: (ShardStatistics) -> Counter) -> Int { shards.reduce(0) { $0 + path($1).value } }
         page.counter(
             "switchboard_hops_total", "Polls that went to the node of their session, and that came from others.",
-            [("way", "out", sum(\.hops)), ("way", "in", sum(\.hopsTaken))])
-        page.gauge("switchboard_hops_waiting", "Polls that wait for another node.", sum(\.hopsWaiting))
-        page.counter("switchboard_hops_failed_total", "Polls that got lost between nodes.", sum(\.hopsFailed))
+            [("way", "out", sum(\.relay)), ("way", "in", sum(\.relaysTaken))])
+        page.gauge("switchboard_hops_waiting", "Polls that wait for another node.", sum(\.relaysWaiting))
+        page.counter("switchboard_hops_failed_total", "Polls that got lost between nodes.", sum(\.relaysFailed))
         page.counter(
             "switchboard_hops_refused_total", "Messages on the node's channel that no other node sent, or sent before.",
-            sum(\.hopsRefused) + node.statistics.hopsRefused.value)
+            sum(\.relaysRefused) + node.statistics.relaysRefused.value)
     }
 
     private static func asks(_ node: Node, _ page: inout MetricsPage) {
@@ -210,16 +210,16 @@ enum Metrics {
             "switchboard_redis_late_replies_total", "Replies that came after their deadline, and were swallowed.",
             links.reduce(0) { $0 + $1.late.value })
         page.counter("switchboard_redis_connects_total", "Links made.", links.reduce(0) { $0 + $1.connects.value })
-        let broker = node.statistics
+        let bus = node.statistics
         page.counter(
             "switchboard_redis_probe_failures_total", "Delivery probes that convicted links.",
             [
-                ("part", "subscriber", broker.probesLostBySubscriber.value),
-                ("part", "shard", broker.probesLostByShards.value), ("part", "mismatch", broker.mismatches.value),
-                ("part", "demoted", broker.demotions.value),
+                ("part", "subscriber", bus.probesLostBySubscriber.value),
+                ("part", "shard", bus.probesLostByShards.value), ("part", "mismatch", bus.mismatches.value),
+                ("part", "demoted", bus.demotions.value),
             ])
         page.counter(
-            "switchboard_redis_resubscribes_total", "Times the subscription was made again.", broker.resubscribes.value)
+            "switchboard_redis_resubscribes_total", "Times the subscription was made again.", bus.resubscribes.value)
         masters(node, &page)
         if let ageMs = node.health.probeAgeMs(nowMs: Clock.monotonicMs()) {
             page.gauge(

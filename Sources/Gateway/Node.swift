@@ -29,7 +29,7 @@ final class Node: Sendable {
     /// Number of replicas that must have an event before it is acknowledged; 0 for none.
     let redisWait: Int
     let library: ScriptLibrary
-    let scripts: StoreScripts
+    let scripts: EventLogScripts
     let commands: CommandSettings
     /// The documents of `/v1/openapi.json`, by kind of caller.
     let documents: OpenAPIDocuments
@@ -40,7 +40,7 @@ final class Node: Sendable {
     /// Proves to any node which session a client had.
     let proofs: SessionProofs
     /// The registry of dialects.
-    let openings: OpeningTable
+    let dialects: DialectRegistry
     let servesEcho: Bool
     /// Whether the gateway agrees on `permessage-deflate`.
     let deflates: Bool
@@ -66,11 +66,11 @@ final class Node: Sendable {
     let health: Health
     let admission: NodeAdmission
     let memory: MemoryWatch
-    let statistics = BrokerStatistics()
+    let statistics = BusStatistics()
     let reloads = ReloadStatistics()
     let shardStatistics = Registry<ShardStatistics>()
     /// The figures of the broker's loop; `nil` until it runs.
-    let brokerLoop = Guarded<LoopStatistics?>(nil)
+    let busLoop = Guarded<LoopStatistics?>(nil)
     let redisStatistics = Registry<RedisStatistics>()
     let sentinelStatistics = SentinelStatistics()
     let masterFigures: MasterFigures
@@ -95,8 +95,8 @@ final class Node: Sendable {
     /// Mailboxes and wakes of the shards, by number.
     let shards: [Mailbox<ShardMessage>]
     let shardWakes: [Wake]
-    let broker: Mailbox<BrokerMessage>
-    let brokerWake: Wake
+    let bus: Mailbox<BusMessage>
+    let busWake: Wake
     /// Which listeners expect a PROXY header from trusted addresses.
     let proxyProtocol: ProxyProtocol
     /// Whether a proxy that does not match its listener was logged.
@@ -146,7 +146,7 @@ final class Node: Sendable {
         origins = parts.origins
         let proofs = SessionProofs()
         self.proofs = proofs
-        openings = OpeningTable.standard(settings, proofs)
+        dialects = DialectRegistry.standard(settings, proofs)
         servesEcho = settings.echo
         deflates = settings.deflate
         deflateBytesMin = settings.deflateBytesMin
@@ -187,8 +187,8 @@ final class Node: Sendable {
         for _ in 0..<parts.shardCount { wakes.append(try Wake()) }
         shardWakes = wakes
         shards = wakes.map { Mailbox(capacity: settings.limits.mailboxMax, wake: $0) }
-        brokerWake = try Wake()
-        broker = Mailbox(capacity: settings.limits.mailboxMax, wake: brokerWake)
+        busWake = try Wake()
+        bus = Mailbox(capacity: settings.limits.mailboxMax, wake: busWake)
     }
 
     /// A number that no other connection of this node has had.

@@ -15,7 +15,7 @@ struct NodeParts {
     let redis: RedisTarget
     let layout: KeyLayout
     let library: ScriptLibrary
-    let scripts: StoreScripts
+    let scripts: EventLogScripts
     let access: AccessPolicy
     let origins: OriginPolicy
     let reloadable: Node.Reloadable
@@ -40,7 +40,7 @@ struct NodeParts {
                 "\(script.file.path) needs all its keys on one server (\(script.spanReason)); leave its pack out, or use one"
                     + " server")
         }
-        scripts = try StoreScripts(library)
+        scripts = try EventLogScripts(library)
         do {
             access = try AccessPolicy(settings.namespaces)
             origins = try OriginPolicy(allowing: settings.allowOrigins)

@@ -92,7 +92,7 @@ private final class ClusterLook {
         for master in map.masters {
             let answered = Answered()
             let link = try? CallLink(
-                context, target.at(master.address), target.board(master.address), name: "switchboard-check",
+                context, target.at(master.address), target.directory(master.address), name: "switchboard-check",
                 registry: parts.library.table.registry,
                 onBrokenScript: { [unowned self] name, failure in
                     let text = parts.library.table[name]?.source.compileFault(failure.detail) ?? failure.detail

@@ -185,7 +185,7 @@ public enum Preflight {
             let servers = try LocalServers(context, target, name: "switchboard-check")
             var link: CallLink?
             link = try CallLink(
-                context, target, servers.board, name: "switchboard-check", registry: table.registry,
+                context, target, servers.directory, name: "switchboard-check", registry: table.registry,
                 onBrokenScript: { name, failure in
                     let text = table[name]?.source.compileFault(failure.detail) ?? failure.detail
                     // A state provider is part of two scripts.
@@ -205,8 +205,8 @@ public enum Preflight {
                     link?.call(RedisCall("PING")) { result in
                         guard result.failure?.reaction != .reconnect, let link else { return }
                         found = facts
-                        let place = servers.board.map?.masters.first?.endpoint.place ?? parts.redis.url.endpoint.place
-                        survey.ask(link, place: place) {
+                        let master = servers.directory.map?.masters.first?.endpoint ?? parts.redis.url.endpoint
+                        survey.ask(link, place: master.place) {
                             loads = $0
                             reactor.stop()
                         }

@@ -9,16 +9,16 @@ import Transport
 /// A shard's links to Redis, and its part in proving that they lead to the right servers.
 extension Shard {
     /// The directory of primaries for the links of a shard; the broker finds them for all shards.
-    static func board(_ node: Node) -> ServerBoard {
-        guard node.redis.hasSentinels else { return ServerBoard(fixed: node.redis.url) }
-        let broker = node.broker
-        return ServerBoard { _ = broker.send(.servers($0)) }
+    static func directory(_ node: Node) -> PrimaryDirectory {
+        guard node.redis.hasSentinels else { return PrimaryDirectory(fixed: node.redis.url) }
+        let bus = node.bus
+        return PrimaryDirectory { _ = bus.send(.servers($0)) }
     }
 
     /// The links for the shard's calls: the same link three times, as different types.
     static func links(
-        _ node: Node, _ context: ConnectionContext, _ board: ServerBoard, _ index: Int, _ news: LinkNews,
-        _ clusterNews: ClusterNews
+        _ node: Node, _ context: ConnectionContext, _ directory: PrimaryDirectory, _ index: Int, _ news: LinkReporter,
+        _ clusterReporter: ClusterReporter
     ) throws(Errno) -> (any RedisCalls, CallLink?, ClusterLink?) {
         let (log, scripts) = (node.log, node.library.table)
         let onBrokenScript = { (name: String, failure: RedisFailure) in
@@ -30,7 +30,7 @@ extension Shard {
         let name = "switchboard-\(node.name)-shard-\(index)"
         guard node.redis.url.isCluster else {
             let made = try CallLink(
-                context, node.redis, board, name: name, registry: scripts.registry, onBrokenScript: onBrokenScript,
+                context, node.redis, directory, name: name, registry: scripts.registry, onBrokenScript: onBrokenScript,
                 onReady: { facts in
                     news.connected(facts)
                     let version = facts.version.map { String($0) }.joined(separator: ".")
@@ -44,10 +44,10 @@ extension Shard {
             context, node.redis, name: name, registry: scripts.registry,
             news: ClusterLink.News(
                 onReady: { master, facts in
-                    clusterNews.connected(master, facts)
+                    clusterReporter.connected(master, facts)
                     news.onConnected()
                 },
-                onStale: { clusterNews.stale($0) },
+                onStale: { clusterReporter.stale($0) },
                 statistics: {
                     node.masterFigures.statistics(of: $0.address.description, link: "shard-\(index)")
                 },
@@ -61,11 +61,11 @@ extension Shard {
 
     /// The links that wait for replicas; `nil` where no acknowledgement waits for them.
     static func wait(
-        _ node: Node, _ context: ConnectionContext, _ board: ServerBoard, _ index: Int
+        _ node: Node, _ context: ConnectionContext, _ directory: PrimaryDirectory, _ index: Int
     ) throws(Errno) -> ReplicaWaits? {
         guard node.redisWait > 0 else { return nil }
         return try ReplicaWaits(
-            context, node.redis, board, name: "switchboard-\(node.name)-shard-\(index)-wait",
+            context, node.redis, directory, name: "switchboard-\(node.name)-shard-\(index)-wait",
             rules: ReplicaWaits.Rules(replicas: node.redisWait, waitMs: node.limits.redisWaitMs))
     }
 
@@ -76,8 +76,8 @@ extension Shard {
     func probe(_ number: Int) {
         guard let link = single else { return }
         link.call(probeCall(number, node.probeChannel, "PUBLISH")) { [node, index] result in
-            guard let failure = result.failure, Shard.isTold(failure) else { return }
-            _ = node.broker.send(.probeRefused(shard: index, number: number, failure))
+            guard let failure = result.failure, Shard.isReported(failure) else { return }
+            _ = node.bus.send(.probeRefused(shard: index, number: number, failure))
         }
         link.recheck()
         replicas?.recheck()
@@ -87,8 +87,8 @@ extension Shard {
     func probe(_ master: [UInt8], _ channel: [UInt8], _ number: Int) {
         guard let link = cluster?.link(to: master) else { return }
         link.call(probeCall(number, channel, "SPUBLISH")) { [node, index] result in
-            guard let failure = result.failure, Shard.isTold(failure) else { return }
-            _ = node.broker.send(.masterProbeRefused(shard: index, master, number: number, failure))
+            guard let failure = result.failure, Shard.isReported(failure) else { return }
+            _ = node.bus.send(.masterProbeRefused(shard: index, master, number: number, failure))
         }
         cluster?.recheck(master)
         replicas?.recheck(master)
@@ -111,7 +111,7 @@ extension Shard {
     }
 
     /// Other failures say nothing about the write; then the number that does not return shows it.
-    private static func isTold(_ failure: RedisFailure) -> Bool {
+    private static func isReported(_ failure: RedisFailure) -> Bool {
         ![.timedOut, .disconnected, .inFlightFull].contains(failure.kind)
     }
 
@@ -171,13 +171,13 @@ extension Shard {
             }
         }
         guard let single, single.isReady else { return [] }
-        let endpoint = board.map?.masters.first?.endpoint ?? node.redis.url.endpoint
+        let endpoint = directory.map?.masters.first?.endpoint ?? node.redis.url.endpoint
         return [LoadWatch.Master(name: endpoint.place, link: single)]
     }
 
     /// Applies a new map of the servers, and reports that no link leads elsewhere any more.
     func use(_ map: ServerMap) {
-        board.take(map)
-        _ = node.broker.send(.moved(shard: index, generation: map.generation))
+        directory.take(map)
+        _ = node.bus.send(.moved(shard: index, generation: map.generation))
     }
 }

@@ -52,14 +52,14 @@ extension Shard: PeerHost {
     }
 
     func replay(
-        _ topic: Topic, _ wanted: ReplayRequest, asker: TopicAsker,
+        _ topic: Topic, _ wanted: ReplayRequest, asker: ReadCaller,
         _ completion: @escaping (Result<Replay, Refusal>) -> Void
     ) {
         store.replay(topic, wanted, asker: asker, completion)
     }
 
     func publish(
-        _ request: PublishRequest, id: PublishID?, origin: SessionOrigin?, payer: Payer,
+        _ request: PublishRequest, id: PublishID?, origin: EchoExclusion?, payer: Payer,
         _ completion: @escaping (Result<Position, Refusal>) -> Void
     ) {
         let (topic, event) = (request.topic, request.event)
@@ -95,7 +95,7 @@ extension Shard: PeerHost {
         caller: Caller, payer: Payer?,
         _ completion: @escaping (Result<[UInt8], SessionCommandFailure>) -> Void
     ) {
-        var request = CommandDesk.Request(body: arguments.object, operation: operation, scope: scope, lane: lane)
+        var request = CommandService.Request(body: arguments.object, operation: operation, scope: scope, lane: lane)
         request.payer = payer
         request.known = arguments.known
         commands.perform(name, request, caller: caller) { result in

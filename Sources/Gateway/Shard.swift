@@ -10,28 +10,28 @@ import Transport
 
 /// One reactor thread: its listeners, connections, sessions, topics, and its command link to Redis.
 ///
-/// The node's main flows meet here: bytes -> `HTTPPeer`, or a `Line`, its `Peer` and `Session` -> `TopicTable` or
-/// `Store`. Thread: its own.
+/// The node's main flows meet here: bytes -> `HTTPPeer`, or a `ClientTransport`, its `Peer` and `Session` -> `TopicTable` or
+/// `EventLog`. Thread: its own.
 final class Shard {
     let node: Node
     let index: Int
     let limits: Limits
     let statistics: ShardStatistics
-    let store: Store
+    let store: EventLog
     let topics: TopicTable<Session>
-    let commands: CommandDesk
+    let commands: CommandService
     let rightsStore: RightsStore
     /// Deliveries that couriers and workers gave up.
     let deadLetters: DeadLetters
-    let presence: PresenceDesk
+    let presence: PresenceTracker
     let sessionRules: SessionRules
     private(set) lazy var router = Router(shard: self)
-    private(set) lazy var polling = PollingDesk(shard: self, link: link)
-    private lazy var rightsKeeper = RightsKeeper(shard: self, store: rightsStore)
+    private(set) lazy var polling = PollingServer(shard: self, link: link)
+    private lazy var rightsEnforcer = RightsEnforcer(shard: self, store: rightsStore)
     /// On the first shard only.
-    private let rightsWatch: RightsWatch?
+    private let rightsWatch: RevocationPoller?
     /// On the first shard only.
-    private let hopSecret: HopSecret?
+    private let relaySecret: RelaySecret?
     /// On the first shard only.
     private let loadWatch: LoadWatch?
     /// On the first shard only.
@@ -57,19 +57,19 @@ final class Shard {
     /// The same link, on a cluster.
     let cluster: ClusterLink?
     /// The directory of primaries for the links of this thread.
-    let board: ServerBoard
+    let directory: PrimaryDirectory
     /// `nil` unless an event must be on replicas before it is acknowledged.
     let replicas: ReplicaWaits?
-    private let desk: ReadDesk
+    private let desk: ReadScheduler
     private var listeners: [Listener] = []
     private var operationsListeners: [Listener] = []
     private var secureListeners: [Listener] = []
     private var timer: ReactorTimer?
     private var received: [ShardMessage] = []
-    private var rest = FanoutRest()
+    private var rest = FanoutPacing()
     /// Whether the last slice of a fan-out round was handed in the tick before.
-    private var isLapServed = false
-    private var lines: [ObjectIdentifier: any Line] = [:]
+    private var isRoundServed = false
+    private var transports: [ObjectIdentifier: any ClientTransport] = [:]
     /// For clients that agreed on `permessage-deflate`.
     let deflation: Deflation
     private var encodings: EncodingTable
@@ -77,8 +77,8 @@ final class Shard {
     private var questions = TopicQuestions()
     private var drain: Drain?
     private var sweepAtMs = 0
-    private let news: LinkNews
-    private let clusterNews: ClusterNews
+    private let news: LinkReporter
+    private let clusterReporter: ClusterReporter
 
     private struct Drain {
         var plan: DrainPlan<ObjectIdentifier>
@@ -99,26 +99,26 @@ final class Shard {
         deflation = Deflation(
             bytesMin: node.deflateBytesMin, bytesMax: node.limits.deflateBytesMax, statistics: statistics)
         encodings = EncodingTable(written: statistics.encodings, deflation: deflation)
-        let news = LinkNews(node.broker, shard: index)
+        let news = LinkReporter(node.bus, shard: index)
         self.news = news
-        board = Shard.board(node)
-        let clusterNews = ClusterNews(node.broker, shard: index)
-        self.clusterNews = clusterNews
-        (link, single, cluster) = try Shard.links(node, context, board, index, news, clusterNews)
-        replicas = try Shard.wait(node, context, board, index)
-        let desk = try ReadDesk(reactor, limits: node.limits, budgets: node.budgets, statistics: statistics)
+        directory = Shard.directory(node)
+        let clusterReporter = ClusterReporter(node.bus, shard: index)
+        self.clusterReporter = clusterReporter
+        (link, single, cluster) = try Shard.links(node, context, directory, index, news, clusterReporter)
+        replicas = try Shard.wait(node, context, directory, index)
+        let desk = try ReadScheduler(reactor, limits: node.limits, budgets: node.budgets, statistics: statistics)
         self.desk = desk
-        store = Store(
+        store = EventLog(
             reactor, link: link, scripts: node.scripts, keys: node.keys, limits: node.limits, access: node.access,
             desk: desk, replicas: replicas, wallMs: { [clock = node.clock] in clock.wallMs })
         rightsStore = RightsStore(link: link, scripts: node.scripts, keys: node.keys, limits: node.limits)
         deadLetters = DeadLetters(link: link, scripts: node.scripts, keys: node.keys, limits: node.limits)
         let origin = PresenceStore.Origin(node: Array(node.name.utf8), shard: index)
         let presenceStore = PresenceStore(link, node.scripts, node.keys, node.limits, desk, origin)
-        presence = try PresenceDesk(reactor, presenceStore, desk, node.limits, statistics, origin)
-        let watch = index == 0 ? RightsWatch(node: node, store: rightsStore, nowMs: { reactor.nowMs }) : nil
+        presence = try PresenceTracker(reactor, presenceStore, desk, node.limits, statistics, origin)
+        let watch = index == 0 ? RevocationPoller(node: node, store: rightsStore, nowMs: { reactor.nowMs }) : nil
         rightsWatch = watch
-        hopSecret = index == 0 ? HopSecret(node: node, link: link) : nil
+        relaySecret = index == 0 ? RelaySecret(node: node, link: link) : nil
         loadWatch = index == 0 ? Shard.loadWatch(node) : nil
         outboxInquiry = index == 0 ? Shard.outboxInquiry(node, link) : nil
         serverWatch = index == 0 ? Shard.serverWatch(node) : nil
@@ -131,24 +131,24 @@ final class Shard {
         sessionRules = SessionRules(limits: node.limits, access: node.access) { cost, caller in
             Shard.charge(cost, caller, node, nowMs: reactor.nowMs)
         }
-        commands = CommandDesk(
+        commands = CommandService(
             node: node, link: link, replicas: replicas, shard: index, desk: desk, statistics: statistics,
             top: { [store] in store.top($0) }, nowMs: { reactor.nowMs })
         topics = TopicTable(
             shard: index, limits: node.limits, repairs: node.testFault != .noRepair,
-            store: store, broker: node.broker, statistics: statistics, nowMs: { reactor.nowMs })
+            store: store, bus: node.bus, statistics: statistics, nowMs: { reactor.nowMs })
         sessionRules.payJoin = { [store, unowned topics] topic, caller, address in
-            store.payJoin(topic, payer: node.payer(caller, at: address), rides: topics.rides(topic))
+            store.payJoin(topic, payer: node.payer(caller, at: address), isCoalesced: topics.isCoalesced(topic))
         }
         sessionRules.addressRoom = { node.budgets.room(of: node.payer(.anonymous, at: $0)) }
         sessionRules.noteHeld = { node.budgets.hold($0, node.payer(.anonymous, at: $1)) }
         store.onScriptFault = { [unowned self] in scriptFailed($0, $1) }
         single?.witness = { [unowned store] in store.witness }
         store.lastDelivered = { [unowned topics] in topics.position($0) }
-        news.onConnected = { [unowned topics, hopSecret] in
+        news.onConnected = { [unowned topics, relaySecret] in
             topics.relinked()
             nodeWatch?.linkIsNew(nowMs: reactor.nowMs)
-            hopSecret?.linkIsNew()
+            relaySecret?.linkIsNew()
         }
         node.shardStatistics.add(statistics)
         timer = try ReactorTimer(reactor) { [unowned self] in timerFired() }
@@ -163,12 +163,12 @@ final class Shard {
         let isSecure = plan.tls != nil
         let style = Listener.Style(
             tls: plan.tls, expectsProxyHeader: plan.expectsProxyHeader, acceptsPerTick: limits.acceptsPerTick,
-            acceptPauseMs: limits.acceptPauseMs, descriptorReserve: plan.door.isOperations ? 4 : DescriptorRoom.reserve)
+            acceptPauseMs: limits.acceptPauseMs, descriptorReserve: plan.role.isOperations ? 4 : DescriptorRoom.reserve)
         let listener = try Listener(
             context: context, listening: FileDescriptor(owning: descriptor), style: style,
             admission: plan.admission
-        ) { [unowned self] in HTTPPeer(shard: self, door: plan.door, isSecure: isSecure) }
-        if plan.door.isOperations { return operationsListeners.append(listener) }
+        ) { [unowned self] in HTTPPeer(shard: self, role: plan.role, isSecure: isSecure) }
+        if plan.role.isOperations { return operationsListeners.append(listener) }
         listeners.append(listener)
         if isSecure { secureListeners.append(listener) }
     }
@@ -207,7 +207,7 @@ final class Shard {
     private func sweep() {
         sweepAtMs = nowMs + limits.shardSweepMs
         if let single { news.look(at: single) }
-        if let cluster { clusterNews.look(at: cluster) }
+        if let cluster { clusterReporter.look(at: cluster) }
         if index == 0 {
             node.lookAtMemory()
             node.clientLog.sweep(nowMs: nowMs)
@@ -220,13 +220,13 @@ final class Shard {
         polling.sweep()
         nodeWatch?.work(nowMs: nowMs)
         rightsWatch?.sweep()
-        hopSecret?.sweep()
+        relaySecret?.sweep()
         loadWatch?.sweep(masters, nowMs: nowMs)
         outboxInquiry?.sweep(nowMs: nowMs)
         serverWatch?.sweep(masters, nowMs: nowMs)
         workerInquiry?.sweep(nowMs: nowMs)
         callsInquiry?.sweep(nowMs: nowMs)
-        rightsKeeper.sweep()
+        rightsEnforcer.sweep()
         questions.expire(nowMs: nowMs, afterMs: limits.reportWaitMs)
     }
 
@@ -239,19 +239,19 @@ final class Shard {
         received.removeAll(keepingCapacity: true)
         topics.endTurn()
         polling.endTurn()
-        if topics.hasLaps, reactor.alarmMs == Int.max { reactor.alarmMs = nowMs }
+        if topics.hasRounds, reactor.alarmMs == Int.max { reactor.alarmMs = nowMs }
     }
 
     /// Serves the members of a large topic, one slice a tick, with a pause after each round.
     private func serveSlice() {
         let nowUs = Clock.monotonicUs()
-        if isLapServed { rest.begins(nowUs: nowUs) }
-        isLapServed = false
-        guard topics.hasLaps else { return }
+        if isRoundServed { rest.begins(nowUs: nowUs) }
+        isRoundServed = false
+        guard topics.hasRounds else { return }
         guard rest.isOver(nowUs: nowUs) else { return reactor.alarmMs = rest.endMs }
         rest.workBegins(nowUs: nowUs)
         polling.beginTurn()
-        isLapServed = topics.serveSlice()
+        isRoundServed = topics.serveSlice()
         polling.endTurn()
         // The events handed to the slice are written in this tick.
         reactor.alarmMs = nowMs
@@ -283,16 +283,16 @@ final class Shard {
             replicas?.follow(map)
         case .probeMaster(let master, let channel, let number): probe(master, channel, number)
         case .reconnectMaster(let master, let reason): cluster?.link(to: master)?.reconnect(RedisFailure(reason))
-        case .tellMaster(let master): if let cluster { clusterNews.again(master, at: cluster) }
+        case .tellMaster(let master): if let cluster { clusterReporter.again(master, at: cluster) }
         case .poll(let request): polling.take(request)
         case .polled(let number, let answer): polling.answered(number, answer)
         case .pollAbandoned(let session): polling.abandoned(session)
         case .upgrade(let upgrade): polling.arrive(upgrade)
         case .pollingEnded(let shard): polling.ended(shard)
-        case .hop(let message): polling.hops.received(message)
+        case .relay(let message): polling.relay.received(message)
         case .asked(let message): commands.asks.received(message)
-        case .hopSecret(let secret): polling.hops.use(secret)
-        case .rights(let change): rightsKeeper.take(change)
+        case .relaySecret(let secret): polling.relay.use(secret)
+        case .rights(let change): rightsEnforcer.take(change)
         case .listen(let plan): open(plan)
         case .replaceTLS(let tls): for listener in secureListeners { listener.replaceTLS(tls) }
         case .drain(let overMs): beginDrain(overMs)
@@ -317,7 +317,7 @@ final class Shard {
     // MARK: Transports and drain
 
     /// The sessions of this shard.
-    var sessions: [Session] { lines.values.flatMap { $0.peer?.sessions ?? [] } }
+    var sessions: [Session] { transports.values.flatMap { $0.peer?.sessions ?? [] } }
 
     /// The encoding for an encoder and a transport's framing.
     func encoding(_ encoder: any EventEncoder, _ framing: Framing) -> Encoding {
@@ -325,16 +325,16 @@ final class Shard {
     }
 
     /// A transport was opened.
-    func joined(_ line: any Line) {
-        lines[ObjectIdentifier(line)] = line
-        drain?.plan.join(ObjectIdentifier(line), nowMs: nowMs)
-        statistics.sessions.set(lines.count)
+    func joined(_ transport: any ClientTransport) {
+        transports[ObjectIdentifier(transport)] = transport
+        drain?.plan.join(ObjectIdentifier(transport), nowMs: nowMs)
+        statistics.sessions.set(transports.count)
     }
 
     /// A transport has ended.
-    func left(_ line: any Line) {
-        lines[ObjectIdentifier(line)] = nil
-        statistics.sessions.set(lines.count)
+    func left(_ transport: any ClientTransport) {
+        transports[ObjectIdentifier(transport)] = nil
+        statistics.sessions.set(transports.count)
     }
 
     /// An HTTP connection was opened.
@@ -352,18 +352,18 @@ final class Shard {
         presence.beginEnding()
         for listener in listeners { listener.dropNewConnections() }
         var random = SystemRandomNumberGenerator()
-        let plan = DrainPlan(Array(lines.keys), nowMs: nowMs, overMs: overMs, using: &random)
+        let plan = DrainPlan(Array(transports.keys), nowMs: nowMs, overMs: overMs, using: &random)
         drain = Drain(plan: plan, startMs: nowMs, overMs: overMs)
-        polling.hops.beginDrain()
+        polling.relay.beginDrain()
         timer?.set(atMs: nowMs)
     }
 
     private func continueDrain() {
         guard let step = drain?.plan.step(nowMs: nowMs), let drain else { return }
         for id in step.told {
-            lines[id]?.peer?.tell(.draining(reconnectAfterMs: Int.random(in: 0...drain.plan.hintMsMax)))
+            transports[id]?.peer?.tell(.draining(reconnectAfterMs: Int.random(in: 0...drain.plan.hintMsMax)))
         }
-        for id in step.closed { lines[id]?.close(.restart) }
+        for id in step.closed { transports[id]?.close(.restart) }
         let elapsedMs = nowMs - drain.startMs
         guard elapsedMs >= limits.drainAcceptMs else { return }
         for listener in listeners { listener.close() }
@@ -376,7 +376,7 @@ final class Shard {
             link.stop()
             replicas?.stop()
             news.ended()
-            clusterNews.ended()
+            clusterReporter.ended()
             polling.end()
             stop()
         }
@@ -392,7 +392,7 @@ final class Shard {
     private func hasNoClients(isLate: Bool) -> Bool {
         let links = (cluster?.linkedNodes.count ?? 1) + (replicas?.linkCount ?? 0)
         let others = links + httpPeers.values.count(where: \.isOperations)
-        return requestsInFlight == 0 && lines.isEmpty
+        return requestsInFlight == 0 && transports.isEmpty
             && (isLate || presence.isEmpty && context.statistics.open.value <= others)
     }
 }

@@ -9,7 +9,7 @@ enum ShardMessage: Sendable {
     /// An event arrived on a topic's channel.
     case event(Topic, ChannelMessage)
     /// A change of presence arrived on a topic's channel.
-    case presence(Topic, PresenceNews)
+    case presence(Topic, PresenceUpdate)
     /// A topic's subscription was lost; it is confirmed again later.
     case topicLost(Topic)
     /// The subscription, or messages to this shard, were lost.
@@ -41,11 +41,11 @@ enum ShardMessage: Sendable {
     /// A WebSocket for a session of this shard was opened on another shard.
     case upgrade(MovingUpgrade)
     /// Another node relays a message about a polling session.
-    case hop([UInt8])
+    case relay([UInt8])
     /// A courier answers a question to an outside service.
     case asked([UInt8])
     /// The secret of the nodes of this Redis.
-    case hopSecret([UInt8])
+    case relaySecret([UInt8])
     /// A shard has ended: requests passed to it are not answered.
     case pollingEnded(shard: Int)
     /// Rights have changed: check the sessions.

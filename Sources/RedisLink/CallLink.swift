@@ -23,7 +23,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
 
     private let context: ConnectionContext
     private let target: RedisTarget
-    private let board: ServerBoard
+    private let directory: PrimaryDirectory
     private let registry: ScriptRegistry
     private var socket: RedisSocket?
     private var timer: ReactorTimer?
@@ -64,7 +64,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
     /// message. Such a script fails on every call; all others work as before. `onDown` runs when a connection was lost
     /// or a dial has failed; the next dial follows.
     public init(
-        _ context: ConnectionContext, _ target: RedisTarget, _ board: ServerBoard, name: String,
+        _ context: ConnectionContext, _ target: RedisTarget, _ directory: PrimaryDirectory, name: String,
         registry: ScriptRegistry, statistics: RedisStatistics = RedisStatistics(),
         onBrokenScript: @escaping (_ name: String, _ failure: RedisFailure) -> Void = { _, _ in },
         onDown: @escaping (RedisFailure) -> Void = { _ in },
@@ -72,7 +72,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
     ) throws(Errno) {
         self.context = context
         self.target = target
-        self.board = board
+        self.directory = directory
         self.registry = registry
         self.statistics = statistics
         self.onReady = onReady
@@ -82,7 +82,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
         lanes = ScriptLanes(registry: registry, heldMax: target.inFlightMax)
         seal = RunSeal(target, registry)
         timer = try ReactorTimer(context.reactor) { [unowned self] in checkDeadlines() }
-        socket = RedisSocket(context, target, board, name: name, owner: self)
+        socket = RedisSocket(context, target, directory, name: name, owner: self)
         try socket?.start()
     }
 
@@ -145,8 +145,8 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
             return failure
         }
         facts?.apply(now)
-        if now.id != before.id { board.hint(.suspicion) }
-        if now.connectedReplicas == 0 && before.connectedReplicas > 0 { board.hint(.lonely) }
+        if now.id != before.id { directory.hint(.suspicion) }
+        if now.connectedReplicas == 0 && before.connectedReplicas > 0 { directory.hint(.lonely) }
         return nil
     }
 
@@ -347,7 +347,7 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
             // A demoted or protected server keeps answering errors; another dial finds the right one.
             if failure.reaction == .reconnect { reconnect(failure) }
             // A master that lacks its replicas may have been replaced by another.
-            if failure.kind == .noReplicas { board.hint(.lonely) }
+            if failure.kind == .noReplicas { directory.hint(.lonely) }
         }
         guard case .waiting(let waiting) = receiver else { return statistics.late.add(1) }
         switch waiting {

@@ -36,7 +36,7 @@ public final class PatternLink: RedisSocketOwner {
     ///
     /// It sends a `PING` every `pingMs`, and gives up the connection when nothing arrives within `pongMs`.
     public init(
-        _ context: ConnectionContext, _ target: RedisTarget, _ board: ServerBoard, name: String,
+        _ context: ConnectionContext, _ target: RedisTarget, _ directory: PrimaryDirectory, name: String,
         patterns: [[UInt8]], channels: [[UInt8]],
         pingMs: Int, pongMs: Int, owner: any PatternLinkOwner
     ) throws(Errno) {
@@ -47,7 +47,7 @@ public final class PatternLink: RedisSocketOwner {
         self.pongMs = pongMs
         self.owner = owner
         timer = try ReactorTimer(context.reactor) { [unowned self] in timerFired() }
-        socket = RedisSocket(context, target, board, name: name, owner: self)
+        socket = RedisSocket(context, target, directory, name: name, owner: self)
         try socket?.start()
     }
 

@@ -37,7 +37,7 @@ final class RedisSocket: ConnectionHandler {
 
     private let context: ConnectionContext
     private let target: RedisTarget
-    private let board: ServerBoard
+    private let directory: PrimaryDirectory
     private let name: String
     private unowned let owner: any RedisSocketOwner
     private var state = State.stopped
@@ -58,12 +58,12 @@ final class RedisSocket: ConnectionHandler {
 
     /// Makes a stopped socket; `name` is shown in `CLIENT LIST`.
     init(
-        _ context: ConnectionContext, _ target: RedisTarget, _ board: ServerBoard, name: String,
+        _ context: ConnectionContext, _ target: RedisTarget, _ directory: PrimaryDirectory, name: String,
         owner: any RedisSocketOwner
     ) {
         self.context = context
         self.target = target
-        self.board = board
+        self.directory = directory
         self.name = name
         self.owner = owner
         backOff = BackOff(minMs: target.backOffMinMs, maxMs: target.backOffMaxMs)
@@ -78,14 +78,14 @@ final class RedisSocket: ConnectionHandler {
     func start() throws(Errno) {
         guard case .stopped = state else { return }
         timer = try ReactorTimer(context.reactor) { [unowned self] in timerFired() }
-        board.join(self)
+        directory.join(self)
         dialNow()
     }
 
     /// Ends the connection and stops dialling.
     func stop() {
         state = .stopped
-        board.leave(self)
+        directory.leave(self)
         timer?.invalidate()
         timer = nil
         connection?.close(.normal)
@@ -158,10 +158,10 @@ final class RedisSocket: ConnectionHandler {
         failure = RedisFailure(.disconnected)
         isFailing = false
         timer?.set(atMs: context.reactor.nowMs + target.connectMs)
-        if board.asks {
+        if directory.asks {
             state = .asking
-            board.hint(.dialling)
-        } else if let first = board.map?.masters.first {
+            directory.hint(.dialling)
+        } else if let first = directory.map?.masters.first {
             dial(first)
         }
     }
@@ -211,7 +211,7 @@ final class RedisSocket: ConnectionHandler {
     private func timerFired() {
         switch state {
         case .pausing: dialNow()
-        case .asking: refused(board.map?.trouble ?? RedisFailure(.timedOut, detail: "no Sentinel answered in time"))
+        case .asking: refused(directory.map?.trouble ?? RedisFailure(.timedOut, detail: "no Sentinel answered in time"))
         case .dialling, .greeting, .marking, .rereading:
             failure = RedisFailure(.timedOut)
             if let connection { connection.abort(.timeout) } else { pause() }

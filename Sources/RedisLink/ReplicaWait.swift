@@ -29,13 +29,13 @@ public final class ReplicaWait {
 
     /// Makes the link; `replicas` is at least 1, and `waitMs` is less than the deadline of a call.
     public init(
-        _ context: ConnectionContext, _ target: RedisTarget, _ board: ServerBoard, name: String, replicas: Int,
+        _ context: ConnectionContext, _ target: RedisTarget, _ directory: PrimaryDirectory, name: String, replicas: Int,
         waitMs: Int
     ) throws(Errno) {
         self.replicas = replicas
         self.waitMs = min(waitMs, max(1, target.callMs - 100))
         waitingMax = target.inFlightMax
-        link = try CallLink(context, target, board, name: name, registry: .none) { [weak self] _ in self?.ask() }
+        link = try CallLink(context, target, directory, name: name, registry: .none) { [weak self] _ in self?.ask() }
     }
 
     /// The run id of the process that the link leads to; `nil` while there is none.

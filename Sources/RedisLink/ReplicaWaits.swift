@@ -33,18 +33,18 @@ public final class ReplicaWaits {
 
     /// Makes the link to one server; on a cluster ``follow(_:)`` makes the links.
     public init(
-        _ context: ConnectionContext, _ target: RedisTarget, _ board: ServerBoard, name: String, rules: Rules
+        _ context: ConnectionContext, _ target: RedisTarget, _ directory: PrimaryDirectory, name: String, rules: Rules
     ) throws(Errno) {
         self.context = context
         self.target = target
         self.name = name
         self.rules = rules
         guard !target.url.isCluster else { return }
-        masters[[]] = Master(address: nil, wait: try wait(target, board))
+        masters[[]] = Master(address: nil, wait: try wait(target, directory))
     }
 
-    private func wait(_ target: RedisTarget, _ board: ServerBoard) throws(Errno) -> ReplicaWait {
-        try ReplicaWait(context, target, board, name: name, replicas: rules.replicas, waitMs: rules.waitMs)
+    private func wait(_ target: RedisTarget, _ directory: PrimaryDirectory) throws(Errno) -> ReplicaWait {
+        try ReplicaWait(context, target, directory, name: name, replicas: rules.replicas, waitMs: rules.waitMs)
     }
 
     /// Takes a cluster's map: every master gets a link, and other nodes lose theirs.
@@ -54,7 +54,7 @@ public final class ReplicaWaits {
             master.wait.stop()
         }
         for master in map.masters where masters[master.id] == nil {
-            guard let made = try? wait(target.at(master.address), target.board(master.address)) else { continue }
+            guard let made = try? wait(target.at(master.address), target.directory(master.address)) else { continue }
             masters[master.id] = Master(address: master.address, wait: made)
         }
     }

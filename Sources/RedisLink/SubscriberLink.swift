@@ -30,14 +30,14 @@ public final class SubscriberLink: RedisSocketOwner {
 
     /// Makes a link and begins to dial.
     public init(
-        _ context: ConnectionContext, _ target: RedisTarget, _ board: ServerBoard, name: String,
+        _ context: ConnectionContext, _ target: RedisTarget, _ directory: PrimaryDirectory, name: String,
         owner: any SubscriberLinkOwner, statistics: RedisStatistics = RedisStatistics()
     ) throws(Errno) {
         self.statistics = statistics
         self.owner = owner
         reconciler = SubscriptionReconciler(
             batchMax: target.subscribeBatch, unconfirmedMax: target.subscribeBatch * 16)
-        socket = RedisSocket(context, target, board, name: name, owner: self)
+        socket = RedisSocket(context, target, directory, name: name, owner: self)
         try socket?.start()
     }
 

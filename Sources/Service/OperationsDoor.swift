@@ -7,7 +7,7 @@ public import Transport
 /// The listener of a worker's or courier's operations.
 ///
 /// It is bound before the thread starts, so that a wrong address is reported at the start.
-public final class OperationsDoor: Sendable {
+public final class OperationsListener: Sendable {
     /// The most connections at once; few programs connect here.
     public static let connectionsMax = 64
 
@@ -53,7 +53,7 @@ public final class OperationsDoor: Sendable {
         private let open = Atomic<Int>(0)
 
         func admit(_ address: IPAddress?) -> Bool {
-            guard open.load(ordering: .relaxed) < OperationsDoor.connectionsMax else { return false }
+            guard open.load(ordering: .relaxed) < OperationsListener.connectionsMax else { return false }
             open.add(1, ordering: .relaxed)
             return true
         }

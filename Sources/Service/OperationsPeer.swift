@@ -3,7 +3,7 @@ public import HTTPCodec
 public import Reactors
 public import Transport
 
-/// A connection to an ``OperationsDoor``: it answers one request, then closes.
+/// A connection to an ``OperationsListener``: it answers one request, then closes.
 ///
 /// Thread: the reactor's.
 public final class OperationsPeer: ConnectionHandler {

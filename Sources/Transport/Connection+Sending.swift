@@ -18,11 +18,11 @@ extension Connection {
 
     /// Queues a frame and counts its fate in its item's counts: a refused one as dropped.
     ///
-    /// `isOwed`: the frame belongs to a backlog that the peer requested; it may wait beyond the bound.
-    public func send(_ frame: [UInt8], item: OutboundItem?, isOwed: Bool = false) -> Bool {
-        var offer = self.offer(frame, item, isOwed: isOwed, isBounded: true)
-        if offer == .refused, makesRoom(for: frame.count, isOwed: isOwed) {
-            offer = self.offer(frame, item, isOwed: isOwed, isBounded: false)
+    /// `isBacklog`: the frame belongs to a backlog that the peer requested; it may wait beyond the bound.
+    public func send(_ frame: [UInt8], item: OutboundItem?, isBacklog: Bool = false) -> Bool {
+        var offer = self.offer(frame, item, isBacklog: isBacklog, isBounded: true)
+        if offer == .refused, makesRoom(for: frame.count, isBacklog: isBacklog) {
+            offer = self.offer(frame, item, isBacklog: isBacklog, isBounded: false)
         }
         guard offer != .refused else {
             let isSlow = isOpen || endReason == .slowConsumer
@@ -38,7 +38,7 @@ extension Connection {
     ///
     /// The caller then sends its frames one by one.
     public func send(_ burst: OutboundBurst) -> Bool {
-        let offer = self.offer(burst.frame, burst, isOwed: false, isBounded: true)
+        let offer = self.offer(burst.frame, burst, isBacklog: false, isBounded: true)
         guard offer != .refused else { return false }
         took(burst.frame.count, offer)
         return true
@@ -49,9 +49,9 @@ extension Connection {
         if offer == .wantsFlush, let token { context.reactor.markDirty(token) }
     }
 
-    private func offer(_ frame: [UInt8], _ item: OutboundItem?, isOwed: Bool, isBounded: Bool) -> Outbound.Offer {
+    private func offer(_ frame: [UInt8], _ item: OutboundItem?, isBacklog: Bool, isBounded: Bool) -> Outbound.Offer {
         outbound.offer(
-            frame, item: item, isOwed: isOwed, nowMs: context.reactor.nowMs,
+            frame, item: item, isBacklog: isBacklog, nowMs: context.reactor.nowMs,
             bytesMax: isBounded ? outboundBytesMax : Int.max, hasRoom: !isBounded || hasRoom(for: frame.count))
     }
 
@@ -62,13 +62,13 @@ extension Connection {
 
     /// Relieves the largest queues, or has this one thinned, for a frame that exceeds a bound; returns whether it may
     /// wait.
-    private func makesRoom(for bytes: Int, isOwed: Bool) -> Bool {
+    private func makesRoom(for bytes: Int, isBacklog: Bool) -> Bool {
         guard isOpen else { return false }
         if !hasRoom(for: bytes) {
             context.makeRoom(for: bytes)
             guard isOpen else { return false }
         }
-        if outbound.fits(bytes, isOwed: isOwed, bytesMax: outboundBytesMax) { return true }
+        if outbound.fits(bytes, isBacklog: isBacklog, bytesMax: outboundBytesMax) { return true }
         guard let handler, handler.readTooSlowly(.bytes), isOpen else { return false }
         return unowedBytes + bytes <= outboundBytesMax
     }

@@ -7,16 +7,16 @@ public struct FetchQueue {
         let packets: Int
         let item: OutboundItem?
         let enqueuedMs: Int
-        let isOwed: Bool
+        let isBacklog: Bool
     }
 
     private var entries: [Entry] = []
     /// Bytes waiting.
     public private(set) var byteCount = 0
     /// Bytes of the waiting frames that belong to a backlog requested by position.
-    private var owedBytes = 0
+    private var backlogBytes = 0
     /// Bytes that count against the bound: a waiting recovery backlog is no sign of a slow reader.
-    public var unowedBytes: Int { byteCount - owedBytes }
+    public var unowedBytes: Int { byteCount - backlogBytes }
 
     /// An empty queue.
     public init() {}
@@ -29,14 +29,14 @@ public struct FetchQueue {
 
     /// Adds a frame of so many packets that stands for `item`, or for a message of the gateway's own.
     ///
-    /// `isOwed`: the client requested it by its position.
+    /// `isBacklog`: the client requested it by its position.
     public mutating func append(
-        _ frame: [UInt8], packets: Int = 1, item: OutboundItem? = nil, isOwed: Bool = false, nowMs: Int
+        _ frame: [UInt8], packets: Int = 1, item: OutboundItem? = nil, isBacklog: Bool = false, nowMs: Int
     ) {
         if let item { item.counts.waiting += item.count }
-        entries.append(Entry(frame: frame, packets: packets, item: item, enqueuedMs: nowMs, isOwed: isOwed))
+        entries.append(Entry(frame: frame, packets: packets, item: item, enqueuedMs: nowMs, isBacklog: isBacklog))
         byteCount += frame.count
-        if isOwed { owedBytes += frame.count }
+        if isBacklog { backlogBytes += frame.count }
     }
 
     /// Takes frames within the limits of packets and bytes, at least one.
@@ -51,7 +51,7 @@ public struct FetchQueue {
         }
         for entry in taken {
             byteCount -= entry.frame.count
-            if entry.isOwed { owedBytes -= entry.frame.count }
+            if entry.isBacklog { backlogBytes -= entry.frame.count }
             guard let item = entry.item else { continue }
             item.counts.waiting -= item.count
             item.counts.written += item.count
@@ -66,7 +66,7 @@ public struct FetchQueue {
     /// Takes everything out uncounted: the connection that sends it counts it.
     public mutating func handOver() -> [(frame: [UInt8], item: OutboundItem?)] {
         for case let item? in entries.lazy.map(\.item) { item.counts.waiting -= item.count }
-        defer { (entries, byteCount, owedBytes) = ([], 0, 0) }
+        defer { (entries, byteCount, backlogBytes) = ([], 0, 0) }
         return entries.map { ($0.frame, $0.item) }
     }
 
@@ -80,7 +80,7 @@ public struct FetchQueue {
             if isSlow { item.counts.droppedSlow += item.count } else { item.counts.droppedGone += item.count }
             if item.isCounted { items += item.count }
         }
-        (entries, byteCount, owedBytes) = ([], 0, 0)
+        (entries, byteCount, backlogBytes) = ([], 0, 0)
         return items
     }
 }

@@ -36,26 +36,26 @@ struct Outbound {
     var isMarked = false
 
     /// Bytes that count against the bound: a requested backlog is no sign of a slow reader.
-    var unowedBytes: Int { queue.byteCount - queue.owedBytes }
+    var unowedBytes: Int { queue.byteCount - queue.backlogBytes }
 
     /// Whether so many more bytes are within the bound.
-    func fits(_ bytes: Int, isOwed: Bool, bytesMax: Int) -> Bool {
-        isOwed || unowedBytes + bytes <= bytesMax
+    func fits(_ bytes: Int, isBacklog: Bool, bytesMax: Int) -> Bool {
+        isBacklog || unowedBytes + bytes <= bytesMax
     }
 
     /// Takes a frame within the bounds; `hasRoom`: the connections together are within theirs.
     ///
     /// A connection that has read everything may always be sent one more; the bounds are for the others.
     mutating func offer(
-        _ frame: [UInt8], item: OutboundItem?, isOwed: Bool, nowMs: Int, bytesMax: Int, hasRoom: Bool
+        _ frame: [UInt8], item: OutboundItem?, isBacklog: Bool, nowMs: Int, bytesMax: Int, hasRoom: Bool
     ) -> Offer {
         guard isOpen else { return .refused }
         if queue.isEmpty {
             progressMs = nowMs
-        } else if !hasRoom || !fits(frame.count, isOwed: isOwed, bytesMax: bytesMax) {
+        } else if !hasRoom || !fits(frame.count, isBacklog: isBacklog, bytesMax: bytesMax) {
             return .refused
         }
-        queue.append(frame, item: item, isOwed: isOwed, nowMs: nowMs)
+        queue.append(frame, item: item, isBacklog: isBacklog, nowMs: nowMs)
         return !isBlocked && asksForFlush() ? .wantsFlush : .taken
     }
 

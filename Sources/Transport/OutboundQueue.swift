@@ -7,17 +7,17 @@ struct OutboundQueue {
     private struct Entry {
         var frame: [UInt8]
         var item: OutboundItem?
-        /// The time of queueing in milliseconds, and in the lowest bit `isOwed`.
+        /// The time of queueing in milliseconds, and in the lowest bit `isBacklog`.
         private let stamp: Int
 
-        init(frame: [UInt8], item: OutboundItem?, enqueuedMs: Int, isOwed: Bool) {
+        init(frame: [UInt8], item: OutboundItem?, enqueuedMs: Int, isBacklog: Bool) {
             self.frame = frame
             self.item = item
-            stamp = enqueuedMs << 1 | (isOwed ? 1 : 0)
+            stamp = enqueuedMs << 1 | (isBacklog ? 1 : 0)
         }
 
         var enqueuedMs: Int { stamp >> 1 }
-        var isOwed: Bool { stamp & 1 == 1 }
+        var isBacklog: Bool { stamp & 1 == 1 }
     }
 
     private var entries: [Entry] = []
@@ -28,7 +28,7 @@ struct OutboundQueue {
     /// Bytes waiting.
     private(set) var byteCount = 0
     /// Waiting bytes of requested backlogs; of a frame whose write has begun, all until it is written.
-    private(set) var owedBytes = 0
+    private(set) var backlogBytes = 0
 
     var isEmpty: Bool { byteCount == 0 }
 
@@ -37,13 +37,13 @@ struct OutboundQueue {
 
     /// Appends a frame; empty frames are ignored.
     ///
-    /// `isOwed`: it belongs to a backlog that the peer requested, so its waiting is no sign of a slow reader.
-    mutating func append(_ frame: [UInt8], item: OutboundItem? = nil, isOwed: Bool = false, nowMs: Int) {
+    /// `isBacklog`: it belongs to a backlog that the peer requested, so its waiting is no sign of a slow reader.
+    mutating func append(_ frame: [UInt8], item: OutboundItem? = nil, isBacklog: Bool = false, nowMs: Int) {
         guard !frame.isEmpty else { return }
         if let item { item.counts.waiting += item.count }
-        entries.append(Entry(frame: frame, item: item, enqueuedMs: nowMs, isOwed: isOwed))
+        entries.append(Entry(frame: frame, item: item, enqueuedMs: nowMs, isBacklog: isBacklog))
         byteCount += frame.count
-        if isOwed { owedBytes += frame.count }
+        if isBacklog { backlogBytes += frame.count }
     }
 
     /// The next frame to write alone, `countMax` bytes at most, and their range in it.
@@ -92,7 +92,7 @@ struct OutboundQueue {
             }
             left -= rest
             if let item = entries[firstEntry].item.take() { items += OutboundQueue.count(written: item) }
-            if entries[firstEntry].isOwed { owedBytes -= entries[firstEntry].frame.count }
+            if entries[firstEntry].isBacklog { backlogBytes -= entries[firstEntry].frame.count }
             entries[firstEntry].frame = []
             firstEntry += 1
             firstOffset = 0
@@ -109,7 +109,7 @@ struct OutboundQueue {
             if let item = entry.item { items += OutboundQueue.count(written: item) }
         }
         if !keepsStorage { entries = [] }
-        (firstEntry, firstOffset, byteCount, owedBytes) = (0, 0, 0, 0)
+        (firstEntry, firstOffset, byteCount, backlogBytes) = (0, 0, 0, 0)
         return items
     }
 
@@ -142,7 +142,8 @@ struct OutboundQueue {
                 } else {
                     split.append(
                         Entry(
-                            frame: part.frame, item: part.item, enqueuedMs: entry.enqueuedMs, isOwed: entry.isOwed))
+                            frame: part.frame, item: part.item, enqueuedMs: entry.enqueuedMs, isBacklog: entry.isBacklog
+                        ))
                 }
             }
         }
@@ -160,7 +161,7 @@ struct OutboundQueue {
     mutating func dropUnstarted(pinned: Int) -> Int {
         let (index, kept) = unstarted(pinned: pinned)
         let items = countDropped(from: index, isSlow: true)
-        for entry in entries[index...] where entry.isOwed { owedBytes -= entry.frame.count }
+        for entry in entries[index...] where entry.isBacklog { backlogBytes -= entry.frame.count }
         entries.removeSubrange(index...)
         byteCount = kept
         compact()
@@ -172,7 +173,7 @@ struct OutboundQueue {
         let begun = unstarted(pinned: pinned).index
         return (firstEntry..<entries.count).map { index in
             WaitingFrame(
-                item: entries[index].item, enqueuedMs: entries[index].enqueuedMs, isOwed: entries[index].isOwed,
+                item: entries[index].item, enqueuedMs: entries[index].enqueuedMs, isBacklog: entries[index].isBacklog,
                 hasBegun: index < begun)
         }
     }
@@ -196,12 +197,12 @@ struct OutboundQueue {
                 break
             case .replace(let frame, let item):
                 item.counts.waiting += 1
-                entries[next] = Entry(frame: frame, item: item, enqueuedMs: entry.enqueuedMs, isOwed: false)
+                entries[next] = Entry(frame: frame, item: item, enqueuedMs: entry.enqueuedMs, isBacklog: false)
                 byteCount += frame.count
                 next += 1
             }
             byteCount -= entry.frame.count
-            if entry.isOwed { owedBytes -= entry.frame.count }
+            if entry.isBacklog { backlogBytes -= entry.frame.count }
             guard let item = entry.item else { continue }
             item.counts.waiting -= 1
             item.counts.conflated += 1
@@ -217,7 +218,7 @@ struct OutboundQueue {
     mutating func removeAll(isSlow: Bool = false) -> Int {
         let items = countDropped(from: firstEntry, isSlow: isSlow)
         entries = []
-        (firstEntry, firstOffset, byteCount, owedBytes) = (0, 0, 0, 0)
+        (firstEntry, firstOffset, byteCount, backlogBytes) = (0, 0, 0, 0)
         return items
     }
 

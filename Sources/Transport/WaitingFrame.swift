@@ -17,7 +17,7 @@ public struct WaitingFrame {
     /// The time at which it was queued, monotonic milliseconds.
     public let enqueuedMs: Int
     /// Whether it belongs to a backlog that the peer requested.
-    public let isOwed: Bool
+    public let isBacklog: Bool
     /// Whether its write has begun, so that it must stay.
     public let hasBegun: Bool
 }

@@ -20,7 +20,7 @@ final class DevCourier: Sendable {
     init(
         program: String, beside gateway: GatewaySettings, phones: DemoPhones, state: StateDirectory
     ) throws(StartProblem) {
-        let door = try OperationsDoor(HostPort(host: "127.0.0.1", port: 0))
+        let operationsListener = try OperationsListener(HostPort(host: "127.0.0.1", port: 0))
         let limits = gateway.limits
         do {
             wake = try Wake()
@@ -30,7 +30,9 @@ final class DevCourier: Sendable {
         let path = state.path + "/courier.json"
         var text: [UInt8] = Array("{\"redis\":".utf8)
         text.append(jsonString: gateway.redis)
-        text.append(text: ",\"services\":{\"spotify\":{\"url\":\"http://\(door.address)\",\"token-url\":null}}}\n")
+        text.append(
+            text: ",\"services\":{\"spotify\":{\"url\":\"http://\(operationsListener.address)\",\"token-url\":null}}}\n"
+        )
         do {
             try Files.write(text, to: path, isSecret: true)
         } catch {
@@ -39,12 +41,12 @@ final class DevCourier: Sendable {
         var words = [
             program, "--config", path, "--redis-layout", gateway.redisLayout.rawValue, "--apns-key-file", state.apnsKey,
             "--apns-key-id", DevCourier.apns.keyID, "--apns-team", DevCourier.apns.team,
-            "--apns-topic", DevCourier.apns.topic, "--apns-url", "http://\(door.address)",
+            "--apns-topic", DevCourier.apns.topic, "--apns-url", "http://\(operationsListener.address)",
         ]
         if !gateway.redisPrefix.isEmpty { words += ["--redis-prefix", gateway.redisPrefix] }
         child = try ChildProcess(words, logPath: state.path + "/courier.log")
         do {
-            let thread = try Reactors.Thread.start("stand-ins") { [self] in run(door, limits, phones) }
+            let thread = try Reactors.Thread.start("stand-ins") { [self] in run(operationsListener, limits, phones) }
             standIn.withLock { $0 = thread }
         } catch {
             child.stop()
@@ -52,10 +54,10 @@ final class DevCourier: Sendable {
         }
     }
 
-    private func run(_ door: OperationsDoor, _ limits: Limits, _ phones: DemoPhones) {
+    private func run(_ operationsListener: OperationsListener, _ limits: Limits, _ phones: DemoPhones) {
         guard let reactor = try? Reactor(wake: wake) else { return }
         let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits, reactors: 1))
-        let listener = try? door.open(context, limits: limits) {
+        let listener = try? operationsListener.open(context, limits: limits) {
             DemoStandIns.peer(reactor: reactor, limits: limits, phones: phones)
         }
         reactor.onMailbox = { [self] in

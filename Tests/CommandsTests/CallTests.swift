@@ -14,7 +14,7 @@ import Testing
         membersMax: 100, callsMax: 1,
         answerLimits: JSON.Limits(depthMax: 32, elementsMax: 1_000), answerBytesMax: 65_536, nowMs: { 5 })
     private let builder = CommandCallBuilder(CallTests.settings)
-    private let moment = CommandCallBuilder.Moment(
+    private let stamp = CommandCallBuilder.CallStamp(
         nowMs: 1_795_205_000_000, run: bytes("run"), epoch: bytes("e-1"), random: bytes("abcd"))
 
     private func texts(_ list: [[UInt8]]?) -> [String] { (list ?? []).map { String(decoding: $0, as: UTF8.self) } }
@@ -49,7 +49,7 @@ import Testing
             vote, "{\"shopId\":42,\"trackId\":\"t #1\",\"vote\":\"up\",\"id\":\"op-1\"}", caller: caller)
         let operation = OperationID.named(try #require(bound.operation))
         let known = Position(epoch: bytes("k"), offset: 7)
-        let call = builder.call(vote, bound, caller: caller, operation: operation, fence: nil, moment) {
+        let call = builder.call(vote, bound, caller: caller, operation: operation, fence: nil, stamp) {
             $0.bytes == bytes("dj:42") ? known : nil
         }
         let digest = String(decoding: CommandCallBuilder.digest(caller, operation), as: UTF8.self)
@@ -77,7 +77,7 @@ import Testing
         let body = "{\"shopId\":42,\"trackId\":\"t1\",\"vote\":\"down\",\"weight\":2.5,\"userId\":\"u9\"}"
         let bound = try bind(vote, body)
         let call = try #require(
-            builder.call(vote, bound, caller: service, operation: nil, fence: nil, moment))
+            builder.call(vote, bound, caller: service, operation: nil, fence: nil, stamp))
         let lua = GeneratedLua.lines(vote).joined(separator: "\n")
         func at(_ text: String, _ list: String) throws -> String {
             let after = try #require(HeaderText.cut(lua, at: text + list + "[")).after
@@ -99,14 +99,14 @@ import Testing
     @Test func withoutAnOperationThereIsNoFingerprint() throws {
         let vote = try #require(try catalogue(CallTests.vote).command(named: "vote"))
         let bound = try bind(vote, "{\"shopId\":42,\"trackId\":\"t\",\"vote\":\"up\",\"userId\":7}")
-        let call = builder.call(vote, bound, caller: service, operation: nil, fence: nil, moment)
+        let call = builder.call(vote, bound, caller: service, operation: nil, fence: nil, stamp)
         #expect(texts(call?.keys).prefix(2).map(\.self) == ["p:#outbox:9", "p:#outbox:9"])
         #expect(texts(call?.arguments)[5] == "" && texts(call?.arguments)[9] == "1000 0 service:backend")
 
         let reading = try #require(try catalogue(reader("r", "@arg x id", allow: "service")).command(named: "r"))
         let id = try #require(MessageID(bytes("op")))
         let read = builder.call(
-            reading, try bind(reading, "{\"x\":1}"), caller: service, operation: .named(id), fence: nil, moment)
+            reading, try bind(reading, "{\"x\":1}"), caller: service, operation: .named(id), fence: nil, stamp)
         #expect(texts(read?.keys) == ["p:#outbox:10", "p:#outbox:10"], "nobody's: it leaves nothing")
         #expect(
             texts(read?.arguments) == [
@@ -119,7 +119,7 @@ import Testing
         let beat = try #require(try catalogue(command("beat", "@idempotent")).command(named: "beat"))
         let id = OperationID.named(try #require(MessageID(bytes("op"))))
         let call = builder.call(
-            beat, try bind(beat, "{\"shopId\":42}"), caller: .worker, operation: id, fence: nil, moment)
+            beat, try bind(beat, "{\"shopId\":42}"), caller: .worker, operation: id, fence: nil, stamp)
         #expect(texts(call?.keys).prefix(2).map(\.self) == ["p:#outbox:13", "p:#outbox:13"], "that of the home")
         #expect(texts(call?.arguments)[5] == "")
         #expect(
@@ -133,7 +133,7 @@ import Testing
             script("r", "@refresh shop:{shopId}#b\n@summary S.\n@cost O(1)\n@arg shopId id\n@key b shop:{shopId}#b"))
         let refresh = try #require(all.refresh(named: "r"))
         let bound = try bind(refresh, "{\"shopId\":\"42\"}", caller: .worker)
-        let call = builder.call(refresh, bound, caller: .worker, operation: nil, fence: 17, moment)
+        let call = builder.call(refresh, bound, caller: .worker, operation: nil, fence: 17, stamp)
         #expect(texts(call?.keys) == ["p:#outbox:1", "p:#outbox:1", "p:shop:42#b", "p:shop:42#fence"])
         #expect(
             texts(call?.arguments) == [
@@ -261,7 +261,7 @@ import Testing
             let caller = CommandCaller(.user(identity))
             let bound = try bind(
                 vote, "{\"shopId\":42,\"trackId\":\"t\",\"vote\":\"up\",\"userId\":\"u1\"}", caller: caller)
-            let call = try #require(builder.call(vote, bound, caller: caller, operation: nil, fence: nil, moment))
+            let call = try #require(builder.call(vote, bound, caller: caller, operation: nil, fence: nil, stamp))
             #expect(call.arguments[2] == bytes(told))
         }
     }

@@ -8,7 +8,7 @@ import Testing
     private static let keys = Keys(prefix: bytes("p:"), layout: .tagged)
     private static let policy = NamespacePolicy(
         subscribe: .anyone, publish: .anyone, logEventsMax: 10, logSeconds: 60, slow: .disconnect)
-    private static let moment = CommandCallBuilder.Moment(
+    private static let stamp = CommandCallBuilder.CallStamp(
         nowMs: 1_795_205_000_000, run: bytes("run"), epoch: bytes("e-1"), random: bytes("abcd"))
 
     /// Different ids for different arguments, so that two homes never meet by chance.
@@ -36,7 +36,7 @@ import Testing
             let call = try #require(
                 builder.call(
                     descriptor, LayoutTests.bound(descriptor), caller: service, operation: operation,
-                    fence: descriptor.refresh == nil ? nil : 1, LayoutTests.moment), "\(descriptor.name)")
+                    fence: descriptor.refresh == nil ? nil : 1, LayoutTests.stamp), "\(descriptor.name)")
             let slots = Set(call.keys.map { HashSlot.of($0) })
             #expect(
                 (slots.count > 1) == descriptor.spansSlots, "\(descriptor.name): \(call.keys.map { text($0) ?? "" })")

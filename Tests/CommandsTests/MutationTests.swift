@@ -103,7 +103,7 @@ import Testing
                 keys: Keys(prefix: []), policies: [:], outbox: OutboxRoom(laneMax: 1, payerMax: 1), doneSeconds: 1,
                 membersMax: 1, callsMax: 1,
                 answerLimits: JSON.Limits(depthMax: 1, elementsMax: 1), answerBytesMax: 1, nowMs: { 0 }))
-        let moment = CommandCallBuilder.Moment(nowMs: 0, run: [], epoch: [], random: [])
+        let stamp = CommandCallBuilder.CallStamp(nowMs: 0, run: [], epoch: [], random: [])
         let source = bytes(
             "{\"a\":\"x1\",\"b\":\"é\",\"c\":-2,\"d\":1.5,\"e\":[1,\"b\"],\"f\":{\"q\":[1]},"
                 + "\"g\":\"2026-11-21T10:20:05Z\",\"h\":true,\"m\":\"n\",\"id\":\"o\"}")
@@ -119,7 +119,7 @@ import Testing
                 bound += 1
                 let operation = arguments.operation.map { OperationID.named($0) }
                 let call = builder.call(
-                    descriptor, arguments, caller: service, operation: operation, fence: nil, moment)
+                    descriptor, arguments, caller: service, operation: operation, fence: nil, stamp)
                 guard let call else { throw Refusal(.internalError, "seed \(seed) round \(round)") }
                 #expect(call.keys.count == 3 && call.arguments.count == 12 + 9)
                 let fits = arguments.values[0].map { Topic.isID($0) } == true

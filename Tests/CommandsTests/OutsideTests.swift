@@ -140,11 +140,11 @@ import Testing
             outbox: OutboxRoom(laneMax: 1, payerMax: 1), doneSeconds: 1,
             membersMax: 9, callsMax: 7, answerLimits: JSON.Limits(depthMax: 4, elementsMax: 9), answerBytesMax: 9,
             nowMs: { 0 })
-        let moment = CommandCallBuilder.Moment(nowMs: 1, run: bytes("r"), epoch: bytes("e"), random: [])
+        let stamp = CommandCallBuilder.CallStamp(nowMs: 1, run: bytes("r"), epoch: bytes("e"), random: [])
         let bound = try bind(descriptor, #"{"shopId":"1"}"#)
         let call = try #require(
             CommandCallBuilder(settings).call(
-                descriptor, bound, caller: service, operation: nil, fence: nil, moment))
+                descriptor, bound, caller: service, operation: nil, fence: nil, stamp))
         #expect(call.keys.suffix(2).map { text($0) } == ["p:#calls:mail", "p:#calls:spotify"])
         #expect(text(call.arguments.last) == "7")
         let lines = GeneratedLua.lines(descriptor)

@@ -57,9 +57,9 @@ import Testing
             PublishCall.Event(event, data: bytes("{}"), id: try id(.service("k"))),
         ]
         let policy = try #require(NamespacePolicy.defaults["shop"])
-        let moment = CommandCallBuilder.Moment(nowMs: 5, run: bytes("r"), epoch: bytes("c"), random: [])
+        let stamp = CommandCallBuilder.CallStamp(nowMs: 5, run: bytes("r"), epoch: bytes("c"), random: [])
         let call = PublishCall(topic, events).call(
-            script, keys: Keys(prefix: []), policy: policy, seenSeconds: 300, moment, top: nil)
+            script, keys: Keys(prefix: []), policy: policy, seenSeconds: 300, stamp, top: nil)
         #expect(
             call.keys.map { text($0) } == ["shop:42#log", "shop:42#meta", "shop:42#meta", "shop:42#seen#key:k#op-1"])
         #expect(call.arguments.count == 4 * call.keys.count - 4)
@@ -76,11 +76,11 @@ import Testing
         let (topic, name) = (try #require(Topic("shop:42")), try #require(EventName("event")))
         var policy = try #require(NamespacePolicy.defaults["shop"])
         policy.logBytesMax = 2 * policy.logEventsMax * 10
-        let moment = CommandCallBuilder.Moment(nowMs: 5, run: bytes("r"), epoch: bytes("c"), random: [])
+        let stamp = CommandCallBuilder.CallStamp(nowMs: 5, run: bytes("r"), epoch: bytes("c"), random: [])
         func bound(_ data: String, _ id: PublishID?) -> String? {
             let event = PublishCall.Event(name, data: bytes(data), id: id)
             let call = PublishCall(topic, [event]).call(
-                script, keys: Keys(prefix: []), policy: policy, seenSeconds: 300, moment, top: nil)
+                script, keys: Keys(prefix: []), policy: policy, seenSeconds: 300, stamp, top: nil)
             return text(Array(call.arguments[5].split(separator: UInt8(ascii: " "))[1]))
         }
         #expect(bound(#"{"":1}"#, nil) == "200:4000b")
@@ -99,12 +99,12 @@ import Testing
         policy.logEventsMax = 200
         let registry = try ScriptRegistry(scripts: [("publish", [])]) { Digest.sha1($0) }
         let (script, event) = (try #require(registry.script(named: "publish")), try #require(EventName("e")))
-        let moment = CommandCallBuilder.Moment(nowMs: 5, run: bytes("r"), epoch: bytes("c"), random: [])
+        let stamp = CommandCallBuilder.CallStamp(nowMs: 5, run: bytes("r"), epoch: bytes("c"), random: [])
         let topic = try #require(Topic("shop:42"))
         for (sizes, bound) in [([2, 999], "200"), ([2, 1_000, 2], "200:400000b")] {
             let events = sizes.map { PublishCall.Event(event, data: Array(repeating: 0, count: $0), id: nil) }
             let call = PublishCall(topic, events).call(
-                script, keys: Keys(prefix: []), policy: policy, seenSeconds: 300, moment, top: nil)
+                script, keys: Keys(prefix: []), policy: policy, seenSeconds: 300, stamp, top: nil)
             let terms = try #require(text(call.arguments[5]))
             #expect(terms.split(separator: " ").dropFirst().first.map(String.init) == bound)
         }
@@ -113,7 +113,7 @@ import Testing
     @Test func theReplyTellsOfEachEvent() throws {
         let position = try #require(Position(epoch: bytes("e-1"), offset: 9_007_199_254_740_991))
         let reply = RESPValue.string(bytes("e-1 9007199254740991 0 e-1 9007199254740991 1 - 0 2"))
-        let told = try #require(PublishCall.Told.read(reply, count: 3))
+        let told = try #require(PublishCall.PublishResult.read(reply, count: 3))
         #expect(told.map(\.outcome) == [.published, .duplicate, .conflict])
         #expect(told.map(\.position) == [position, position, nil])
     }
@@ -123,7 +123,7 @@ import Testing
         "e 0x1 0", "e 99999999999999999999 0", "a.b 1 0",
     ])
     func whatIsNoReplyIsNone(_ text: String) {
-        #expect(PublishCall.Told.read(.string(bytes(text)), count: 1) == nil)
-        #expect(PublishCall.Told.read(.array([.string(bytes(text))]), count: 1) == nil)
+        #expect(PublishCall.PublishResult.read(.string(bytes(text)), count: 1) == nil)
+        #expect(PublishCall.PublishResult.read(.array([.string(bytes(text))]), count: 1) == nil)
     }
 }

@@ -31,7 +31,7 @@ import Testing
             doneSeconds: 1, membersMax: 1,
             callsMax: 1,
             answerLimits: Limits().answers, answerBytesMax: 1, nowMs: { 0 }))
-    private let moment = CommandCallBuilder.Moment(nowMs: 0, run: [], epoch: [], random: [])
+    private let stamp = CommandCallBuilder.CallStamp(nowMs: 0, run: [], epoch: [], random: [])
 
     @Test func aCallIsMadeOfWhatWasFound() throws {
         let like = try #require(
@@ -43,11 +43,11 @@ import Testing
         let asked = try #require(builder.resolving(like, bound))
         #expect(asked.keys.map { text($0) } == ["user:u#room", "user:u#places"])
         #expect(asked.arguments.map { text($0) } == ["", "bed"])
-        #expect(builder.call(like, bound, caller: service, operation: nil, fence: nil, moment) == nil)
+        #expect(builder.call(like, bound, caller: service, operation: nil, fence: nil, stamp) == nil)
         bound.resolved = [bytes("r7"), bytes("b1")]
         let operation = OperationID.named(try #require(MessageID(bytes("op"))))
         let call = try #require(
-            builder.call(like, bound, caller: service, operation: operation, fence: nil, moment))
+            builder.call(like, bound, caller: service, operation: operation, fence: nil, stamp))
         let names = call.keys.map { text($0) ?? "" }
         #expect(names[1].hasPrefix("dj:r7#done#"))
         #expect(names.dropFirst(2) == ["dj:r7#log", "dj:r7#meta", "dj:r7#likes", "user:u#room", "user:u#places"])
@@ -175,7 +175,7 @@ import Testing
         let near = try #require(try catalogue(file).command(named: "near"))
         let bound = try bind(near, #"{"lat":48.137,"lon":1.1575e1}"#)
         #expect(bound.derived.map { text($0) } == ["u281z"])
-        let call = try #require(builder.call(near, bound, caller: service, operation: nil, fence: nil, moment))
+        let call = try #require(builder.call(near, bound, caller: service, operation: nil, fence: nil, stamp))
         #expect(text(call.keys.last) == "dj:u281z#rooms" && text(call.arguments.last) == "u281z")
         #expect(try refusal(near, #"{"lat":91,"lon":0}"#)?.message.hasPrefix("'lat' must be") == true)
     }
@@ -202,7 +202,7 @@ import Testing
             ids.allSatisfy {
                 $0.wholeMatch(of: /g:[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/) != nil
             })
-        let call = try #require(builder.call(begin, bound[0], caller: service, operation: nil, fence: nil, moment))
+        let call = try #require(builder.call(begin, bound[0], caller: service, operation: nil, fence: nil, stamp))
         #expect(text(call.keys.last) == "group:" + ids[0] + "#group" && text(call.arguments.last) == ids[0])
         #expect(
             CommandCallBuilder.fingerprint(begin, bound[0]) == CommandCallBuilder.fingerprint(begin, bound[1]),
@@ -232,7 +232,7 @@ import Testing
 /// Lanes in which a call needs several round trips.
 @Suite struct LaneTurnsTests {
     @Test func whoFollowsWaitsAndComesInOrder() {
-        var turns = LaneTurns(waitingMax: 2)
+        var turns = LaneOrder(waitingMax: 2)
         var begun: [Int] = []
         #expect(!turns.isTaken(1))
         turns.take(1)

@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func theSessionItCameFromIsRead() {
-        #expect(parse("Pk3x9 18 e op-1 s_-9\n{}")?.origin == SessionOrigin(Array("s_-9".utf8)))
+        #expect(parse("Pk3x9 18 e op-1 s_-9\n{}")?.origin == EchoExclusion(Array("s_-9".utf8)))
         #expect(parse("Pk3x9 18 e op-1 s_-9\n{}")?.id == MessageID(Array("op-1".utf8)))
         #expect(parse("Pk3x9 18 e - s\n{}")?.id == nil)
         #expect(parse("Pk3x9 18 e -\n{}")?.origin == nil)

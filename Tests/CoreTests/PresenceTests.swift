@@ -5,8 +5,8 @@ import Testing
 @Suite struct PresenceTests {
     private static let json = JSON.Limits(depthMax: 10, elementsMax: 100)
 
-    private func news(_ text: String) -> PresenceNews? {
-        PresenceNews.parse(Array(text.utf8), bytesMax: 300, json: PresenceTests.json)
+    private func news(_ text: String) -> PresenceUpdate? {
+        PresenceUpdate.parse(Array(text.utf8), bytesMax: 300, json: PresenceTests.json)
     }
 
     @Test func anEntryIsReadAsItWasWritten() throws {

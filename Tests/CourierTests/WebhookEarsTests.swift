@@ -7,6 +7,6 @@ import Testing
 @Suite struct WebhookEarsTests {
     @Test(arguments: [("", "Kt"), ("K", "t"), ("Ex", "Kt"), ("AK", ""), ("AE", "K"), ("tK", ""), ("Kg$", "t")])
     func onlyWhatIsMissingIsAdded(_ flags: String, _ missing: String) {
-        #expect(WebhookEars.missing(Array(flags.utf8)) == Array(missing.utf8))
+        #expect(WebhookListener.missing(Array(flags.utf8)) == Array(missing.utf8))
     }
 }

@@ -5,17 +5,17 @@ import Testing
 
 /// What the rules of a path make of a native client's messages.
 @Suite struct NativeSocketTests {
-    private func client(_ rules: SocketRules, _ values: [String: [UInt8]] = [:]) throws -> NativeConversation {
+    private func client(_ rules: SocketRules, _ values: [String: [UInt8]] = [:]) throws -> NativeMachine {
         var dialect = Native.dialect
         dialect.socket = try #require(NativeSocket(rules, values))
-        return NativeConversation(dialect)
+        return NativeMachine(dialect)
     }
 
     private var dj: SocketRules { SocketRules.defaults["/dj"] ?? SocketRules() }
 
     /// What a message asks.
-    private func asks(_ client: inout NativeConversation, _ text: String) throws -> ClientCommand {
-        var steps: [ConversationStep] = []
+    private func asks(_ client: inout NativeMachine, _ text: String) throws -> ClientCommand {
+        var steps: [DialectStep] = []
         client.received(Array(text.utf8), as: .binary, nowMs: 0, &steps)
         guard case .request(.main, .success(let request))? = steps.first, steps.count == 1 else {
             throw Refused()
@@ -23,21 +23,21 @@ import Testing
         return request.command
     }
 
-    private func known(_ client: inout NativeConversation) throws -> [String: [UInt8]] {
+    private func known(_ client: inout NativeMachine) throws -> [String: [UInt8]] {
         guard case .command(_, let arguments) = try asks(&client, "{\"event\":\"vote\"}") else { throw Refused() }
         return arguments.known
     }
 
     /// What the client is told, and which topics are asked for in its name then.
-    private func told(_ client: inout NativeConversation, _ message: ServerMessage) -> (text: String, joins: [Topic]) {
-        var steps: [ConversationStep] = []
+    private func told(_ client: inout NativeMachine, _ message: ServerMessage) -> (text: String, joins: [Topic]) {
+        var steps: [DialectStep] = []
         client.told(message, at: .main, ref: nil, &steps)
         var text = ""
         if case .say(let unit)? = steps.first { text = String(decoding: unit.bytes, as: UTF8.self) }
         return (text, joins(steps))
     }
 
-    private func joins(_ steps: [ConversationStep]) -> [Topic] {
+    private func joins(_ steps: [DialectStep]) -> [Topic] {
         steps.flatMap { step -> [Topic] in
             guard case .request(_, .success(let request)) = step, case .subscribe(let topics) = request.command else {
                 return []
@@ -98,7 +98,7 @@ import Testing
         let user = Array("u1".utf8)
         let topic = try Native.topic("user:u1")
         var client = try client(dj)
-        var steps: [ConversationStep] = []
+        var steps: [DialectStep] = []
         client.opened(.main, by: nil, &steps)
         #expect(joins(steps).isEmpty)
         #expect(told(&client, .authenticated(userID: [], expiresAt: 0)).joins.isEmpty)
@@ -117,7 +117,7 @@ import Testing
         let rules = SocketRules(join: join, fill: ["sessionId"], foldsPath: true)
         var client = try client(rules, ["sessionId": Array("8E2F".utf8)])
         #expect(try known(&client) == ["sessionId": Array("8e2f".utf8)])
-        var steps: [ConversationStep] = []
+        var steps: [DialectStep] = []
         client.opened(.main, by: Array("U1".utf8), &steps)
         #expect(joins(steps) == [try Native.topic("session:8e2f"), try Native.topic("user:U1")])
         for wrong in ["a b", "", "a/b", "\u{e9}"] {

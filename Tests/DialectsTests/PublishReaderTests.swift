@@ -5,16 +5,16 @@ import Testing
 /// A publish is read the same way at every door.
 @Suite struct PublishReaderTests {
     /// A door: its form, what its clients call the data, and how a refusal quotes a member.
-    private struct Door {
+    private struct SessionID {
         let form: PublishReader.Form
         let data: String
         let quoted: (String) -> String
 
-        static var all: [Door] {
+        static var all: [SessionID] {
             [
-                Door(form: .message, data: "data") { "\"data.\($0)\"" },
-                Door(form: .broadcast, data: "data") { "'\($0)'" },
-                Door(form: .supabase, data: "payload") { "'\($0)'" },
+                SessionID(form: .message, data: "data") { "\"data.\($0)\"" },
+                SessionID(form: .broadcast, data: "data") { "'\($0)'" },
+                SessionID(form: .supabase, data: "payload") { "'\($0)'" },
             ]
         }
 
@@ -45,11 +45,13 @@ import Testing
         ("{\"topic\":\"session:7\",\"event\":\"e\",\"DATA\":{},\"id\":\"-\"}", "ID must be a string of 1 to 128"),
     ])
     func aFaultReadsAlikeAtEveryDoor(_ text: String, _ words: String) throws {
-        for door in Door.all {
-            guard case .failure(let refusal) = try door.read(text) else { return #expect(Bool(false), "read: \(text)") }
+        for sessionID in SessionID.all {
+            guard case .failure(let refusal) = try sessionID.read(text) else {
+                return #expect(Bool(false), "read: \(text)")
+            }
             #expect(refusal.code == .badRequest)
-            let expected = words.replacing("EVENT", with: door.quoted("event"))
-                .replacing("DATA", with: door.quoted(door.data)).replacing("ID", with: door.quoted("id"))
+            let expected = words.replacing("EVENT", with: sessionID.quoted("event"))
+                .replacing("DATA", with: sessionID.quoted(sessionID.data)).replacing("ID", with: sessionID.quoted("id"))
             #expect(refusal.message.hasPrefix(expected), "\(refusal.message)")
         }
     }
@@ -59,18 +61,18 @@ import Testing
         let expected = PublishRequest(
             topic: try Native.topic("session:7"), event: try #require(EventName("typing")),
             data: Array("{ \"a\" : 1.0 }".utf8), id: MessageID(Array("op-1".utf8)))
-        for door in Door.all { #expect(try door.read(text) == .success(expected)) }
+        for sessionID in SessionID.all { #expect(try sessionID.read(text) == .success(expected)) }
     }
 
     @Test func everyDoorBoundsTheData() throws {
         func text(_ count: Int) -> String {
             "{\"topic\":\"a:1\",\"event\":\"e\",\"DATA\":{\"a\":\"\(String(repeating: "x", count: count - 8))\"}}"
         }
-        for door in Door.all {
-            #expect(try door.read(text(40)).get().data.count == 40)
-            guard case .failure(let refusal) = try door.read(text(41)) else { return #expect(Bool(false)) }
+        for sessionID in SessionID.all {
+            #expect(try sessionID.read(text(40)).get().data.count == 40)
+            guard case .failure(let refusal) = try sessionID.read(text(41)) else { return #expect(Bool(false)) }
             #expect(refusal.code == .tooLarge)
-            #expect(refusal.message == "\(door.quoted(door.data)) has 41 bytes; at most 40 are published.")
+            #expect(refusal.message == "\(sessionID.quoted(sessionID.data)) has 41 bytes; at most 40 are published.")
         }
     }
 
@@ -79,9 +81,9 @@ import Testing
         for text in [
             "{\"topic\":\"a:1\",\"event\":\"e\"}", "{\"topic\":\"a:1\",\"event\":\"e\",\"DATA\":null,\"id\":null}",
         ] {
-            for door in Door.all {
-                let request = try? door.read(text).get()
-                #expect((request != nil) == (door.quoted("id") == "\"data.id\""))
+            for sessionID in SessionID.all {
+                let request = try? sessionID.read(text).get()
+                #expect((request != nil) == (sessionID.quoted("id") == "\"data.id\""))
                 if let request { #expect(request.data == Array("{}".utf8) && request.id == nil) }
             }
         }

@@ -4,7 +4,7 @@ import Testing
 
 /// Questions to services outside: asked once, answered once, bounded.
 @Suite struct AskBookTests {
-    private typealias Book = AskBook<String>
+    private typealias Book = PendingRequests<String>
     private var book = Book(questionsMax: 2, waitersMax: 4)
 
     private static func question(_ request: String, command: String = "find") -> Book.Question {

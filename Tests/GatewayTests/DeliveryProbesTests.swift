@@ -361,8 +361,8 @@ private struct ProbeWorld {
     @Test func everyReasonHasItsRowInTheDocumentation() throws {
         let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
         let text = try String(contentsOfFile: "/" + root + "/docs/protocol.md", encoding: .utf8)
-        let lines = text.split(separator: "\n").drop { $0 != "## Readiness" }.dropFirst()
-        let rows = lines.prefix { !$0.hasPrefix("#") }.filter { $0.hasPrefix("| `") }
+        let transports = text.split(separator: "\n").drop { $0 != "## Readiness" }.dropFirst()
+        let rows = transports.prefix { !$0.hasPrefix("#") }.filter { $0.hasPrefix("| `") }
         let words = rows.flatMap { row in
             row.split(separator: "|").first?.split(separator: "`").filter { $0 != " " && $0 != ", " } ?? []
         }

@@ -100,7 +100,7 @@ import Testing
 
     /// A read of one page that was asked for behind one of several would have been answered before it.
     @Test func readsOfATopicAreAnsweredInTheirOrder() throws {
-        let turns = ReadTurns()
+        let turns = ReadOrder()
         let topic = try #require(Topic(Array("shop:1".utf8)))
         let other = try #require(Topic(Array("shop:2".utf8)))
         var answered: [Int] = []
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test func aReadThatIsAskedForInAnAnswerHasItsTurn() throws {
-        let turns = ReadTurns()
+        let turns = ReadOrder()
         let topic = try #require(Topic(Array("shop:1".utf8)))
         var answered: [Int] = []
         var again: LogRead.Completion?

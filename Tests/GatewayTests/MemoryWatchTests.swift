@@ -35,7 +35,7 @@ import Testing
         ),
         ("3:cpuset:/x", []), ("", []), ("nonsense", []),
     ])
-    func boundsStandInTheGroupAndItsParents(_ line: String, _ files: [String]) {
-        #expect(MemoryWatch.boundFiles(line) == files)
+    func boundsStandInTheGroupAndItsParents(_ transport: String, _ files: [String]) {
+        #expect(MemoryWatch.boundFiles(transport) == files)
     }
 }

@@ -8,7 +8,7 @@ import Transport
 final class ModelClient: TopicClient {
     let number: Int
     private unowned let world: TopicWorld
-    private(set) var membership: (feed: TopicFeed<ModelClient>, place: Int?)?
+    private(set) var membership: (feed: LocalTopic<ModelClient>, place: Int?)?
     /// The last event seen, or told to be missed.
     private(set) var stand: Position?
     private var since: Position?
@@ -28,11 +28,11 @@ final class ModelClient: TopicClient {
         held = nil
     }
 
-    func joins(_ feed: TopicFeed<ModelClient>) { membership = (feed, nil) }
+    func joins(_ feed: LocalTopic<ModelClient>) { membership = (feed, nil) }
 
-    func joined(_ feed: TopicFeed<ModelClient>, place: Int) { membership = (feed, place) }
+    func joined(_ feed: LocalTopic<ModelClient>, place: Int) { membership = (feed, place) }
 
-    func moved(to place: Int, in feed: TopicFeed<ModelClient>) {
+    func moved(to place: Int, in feed: LocalTopic<ModelClient>) {
         if membership?.feed === feed { membership?.place = place }
     }
 
@@ -63,7 +63,7 @@ final class ModelClient: TopicClient {
         }
     }
 
-    func deliver(_ delivery: Delivery, isOwed: Bool) {
+    func deliver(_ delivery: Delivery, isBacklog: Bool) {
         delivery.counts.countUndeliverable()
         if world.strikes(.orderIsWrong), held == nil {
             held = delivery

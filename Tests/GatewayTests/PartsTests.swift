@@ -57,7 +57,7 @@ import Testing
     @Test func theEmbeddedScriptsAssemble() throws {
         let library = try ScriptLibrary(
             packs: ["barbershop"], directory: nil, namespaces: NamespacePolicy.defaults.keys, reservedPaths: [])
-        let scripts = try StoreScripts(library)
+        let scripts = try EventLogScripts(library)
         let all = [scripts.publish, scripts.subscribe, scripts.history, scripts.position]
         #expect(Set(all.map { "\($0)" }).count == 4)
         let keys = Keys(prefix: [])
@@ -72,11 +72,12 @@ import Testing
 }
 
 @Suite struct BroadcastBatchTests {
-    typealias Item = Result<(Topic, Store.Receipt), Refusal>
+    typealias Item = Result<(Topic, EventLog.PublishReceipt), Refusal>
 
     static func success(_ offset: Int, isDuplicate: Bool = false) throws -> Item {
         let position = try #require(Position(epoch: Array("e1".utf8), offset: offset))
-        return .success((try #require(Topic("shop:42")), Store.Receipt(position: position, isDuplicate: isDuplicate)))
+        return .success(
+            (try #require(Topic("shop:42")), EventLog.PublishReceipt(position: position, isDuplicate: isDuplicate)))
     }
 
     static func failure(_ code: ErrorCode) -> Item { .failure(Refusal(code, "no \"luck\"")) }

@@ -69,11 +69,11 @@ import Transport
             let owner = Owner(
                 { [self] connection, bound in
                     bounds.append(bound)
-                    var thinner = QueueThinner(
+                    var conflation = SlowConsumerConflation(
                         connection, access: access, limits: limits, nowMs: reactor.nowMs
                     ) { _ in self.encoding }
-                    let isEnough = thinner.thin(bound)
-                    gaps += thinner.gaps
+                    let isEnough = conflation.thin(bound)
+                    gaps += conflation.gaps
                     return isEnough
                 }, body)
             owner.connection = try Connection.connect(

@@ -18,7 +18,7 @@ extension QuietHost {
     func untrack(_ session: Session, _ topic: Topic, _ completion: @escaping (Result<PresenceID, Refusal>) -> Void) {}
     func leftPresence(_ session: Session, _ topic: Topic) {}
     func replay(
-        _ topic: Topic, _ wanted: ReplayRequest, asker: TopicAsker,
+        _ topic: Topic, _ wanted: ReplayRequest, asker: ReadCaller,
         _ completion: @escaping (Result<Replay, Refusal>) -> Void
     ) {
         completion(.success(Replay(position: nil, events: [])))

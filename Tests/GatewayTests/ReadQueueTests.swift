@@ -166,13 +166,13 @@ import Testing
     @Test func whoAsksWhileAReadIsUnderWayGetsTheNext() {
         var shared = SharedReads<String, Int>()
         #expect(shared.add(1, "top") == true)
-        #expect(shared.rides("top"))
+        #expect(shared.isCoalesced("top"))
         #expect(shared.add(2, "top") == false)
         #expect(shared.add(9, "other") == true)
         shared.sent("top")
-        #expect(!shared.rides("top"), "what is under way was sent before")
+        #expect(!shared.isCoalesced("top"), "what is under way was sent before")
         #expect(shared.add(3, "top") == false)
-        #expect(shared.rides("top"))
+        #expect(shared.isCoalesced("top"))
         #expect(shared.add(4, "top") == false)
         let first = shared.answered("top")
         #expect(first.waiters == [1, 2] && first.next == 3)
@@ -181,6 +181,6 @@ import Testing
         #expect(second.waiters == [3, 4] && second.next == nil)
         #expect(shared.add(5, "top") == true, "anew")
         #expect(shared.refused("top") == [5])
-        #expect(!shared.rides("top"))
+        #expect(!shared.isCoalesced("top"))
     }
 }

@@ -7,9 +7,9 @@ import Testing
     @Test func aChangeIsLoggedOnceAndFiguresAreNoNews() {
         var table = ReadinessTable()
         #expect(table.red.isEmpty && table.warned.isEmpty)
-        let line = table.set(.rights, .red("wrong_type", figures: [("detail", "a")]), wallMs: 5)
-        #expect(line?.level == .error && line?.text == "changes of rights cannot be read")
-        #expect(line?.figures.map(\.name) == ["row", "reason", "detail", "mend"])
+        let transport = table.set(.rights, .red("wrong_type", figures: [("detail", "a")]), wallMs: 5)
+        #expect(transport?.level == .error && transport?.text == "changes of rights cannot be read")
+        #expect(transport?.figures.map(\.name) == ["row", "reason", "detail", "mend"])
         #expect(table.set(.rights, .red("wrong_type", figures: [("detail", "b")]), wallMs: 6) == nil)
         #expect(table.red == [.rights] && table[.rights]?.sinceMs == 5)
         #expect(table.set(.rights, .red("timed_out"), wallMs: 7) != nil && table[.rights]?.sinceMs == 5)

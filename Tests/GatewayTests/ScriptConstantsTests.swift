@@ -20,8 +20,9 @@ import Testing
     private func constant(_ name: String, _ script: String) throws -> Int {
         let text = String(decoding: try #require(ScriptConstantsTests.sources[script]), as: UTF8.self)
         let start = "local \(name) = "
-        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix(start) }, "\(script).lua: \(name)")
-        return try #require(Int(line.dropFirst(start.count).prefix { $0.isNumber }))
+        let transport = try #require(
+            text.split(separator: "\n").first { $0.hasPrefix(start) }, "\(script).lua: \(name)")
+        return try #require(Int(transport.dropFirst(start.count).prefix { $0.isNumber }))
     }
 
     private func most(_ limit: String) throws -> Int {
@@ -40,7 +41,7 @@ import Testing
         var longest = try #require(NamespacePolicy.defaults["shop"])
         longest.logSeconds = DurationText.secondsMax
         #expect(longest.positionSeconds <= seconds)
-        #expect(try constant("KEYS_MAX", "renew") == Store.renewedAtOnce)
+        #expect(try constant("KEYS_MAX", "renew") == EventLog.renewedAtOnce)
     }
 
     /// An answer or event that a script may give and the gateway does not pass on would be done and not told.

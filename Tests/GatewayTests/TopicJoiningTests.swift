@@ -30,11 +30,11 @@ import Testing
         let joiners = try names.map { name in
             let joiner = try shop.join(1)
             let identity = try #require(Identity(user: name, role: .user, topics: [], expiresAt: 0))
-            joiner.asker = TopicAsker(caller: CommandCaller(.user(identity)), payer: .crowd)
+            joiner.asker = ReadCaller(caller: CommandCaller(.user(identity)), payer: .crowd)
             return joiner
         }
         shop.table.confirmed(try shop.topic(1))
-        #expect(!shop.table.rides(try shop.topic(1)))
+        #expect(!shop.table.isCoalesced(try shop.topic(1)))
         try shop.answer(7)
         #expect(joiners.map(\.subscribed) == [1, 1, 0, 0])
         shop.reader.answerOldest(.failure(Refusal(named: "banned", status: 423, "no")))

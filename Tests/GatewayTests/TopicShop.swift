@@ -22,7 +22,7 @@ final class ScriptedReader: TopicReader {
 
     func isPersonal(_ topic: Topic) -> Bool { isPersonal }
 
-    func read(_ topic: Topic, for asker: TopicAsker, since: Position?, _ completion: @escaping LogRead.Completion) {
+    func read(_ topic: Topic, for asker: ReadCaller, since: Position?, _ completion: @escaping LogRead.Completion) {
         askers.append(asker.caller.user)
         read(topic, .newest, since: since, completion)
     }
@@ -36,26 +36,26 @@ final class Joiner: TopicClient {
     var (subscribed, refusals, events, gaps) = (0, 0, 0, 0)
     /// How many events came with each batch.
     var batches: [Int] = []
-    var membership: (feed: TopicFeed<Joiner>, place: Int?)?
-    var asker: TopicAsker?
+    var membership: (feed: LocalTopic<Joiner>, place: Int?)?
+    var asker: ReadCaller?
 
-    func joins(_ feed: TopicFeed<Joiner>) { membership = (feed, nil) }
-    func joined(_ feed: TopicFeed<Joiner>, place: Int) { membership = (feed, place) }
-    func moved(to place: Int, in feed: TopicFeed<Joiner>) { membership = (feed, place) }
+    func joins(_ feed: LocalTopic<Joiner>) { membership = (feed, nil) }
+    func joined(_ feed: LocalTopic<Joiner>, place: Int) { membership = (feed, place) }
+    func moved(to place: Int, in feed: LocalTopic<Joiner>) { membership = (feed, place) }
     func refused(_ refusal: Refusal, topic: Topic, ref: Reference?) { refusals += 1 }
     func send(_ message: ServerMessage, ref: Reference?) {
         if case .subscribed = message { subscribed += 1 }
         if case .gap = message { gaps += 1 }
     }
 
-    func deliver(_ delivery: Delivery, isOwed: Bool) {
+    func deliver(_ delivery: Delivery, isBacklog: Bool) {
         delivery.counts.countUndeliverable()
         events += 1
     }
 
     func deliver(_ batch: DeliveryBatch) {
         batches.append(batch.deliveries.count)
-        for delivery in batch.deliveries { deliver(delivery, isOwed: false) }
+        for delivery in batch.deliveries { deliver(delivery, isBacklog: false) }
     }
 }
 
@@ -77,7 +77,7 @@ final class TopicShop {
         limits.logReadsMax = TopicShop.readsMax
         table = TopicTable(
             shard: 0, limits: limits, repairs: true, store: reader,
-            broker: Mailbox(capacity: 100_000, wake: try Wake()),
+            bus: Mailbox(capacity: 100_000, wake: try Wake()),
             statistics: ShardStatistics(transport: context.statistics, loop: reactor.statistics), nowMs: { now() })
         now = { [unowned self] in nowMs }
     }
@@ -120,6 +120,6 @@ final class TopicShop {
 
     /// Gives members of large topics their turn until nothing is left for them.
     func finishLaps() {
-        while table.hasLaps { _ = table.serveSlice() }
+        while table.hasRounds { _ = table.serveSlice() }
     }
 }

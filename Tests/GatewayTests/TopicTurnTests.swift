@@ -21,7 +21,7 @@ import Testing
         for offset in 1...3 { try shop.event(1, offset: offset) }
         #expect(members.allSatisfy { $0.events == 0 })
         shop.table.endTurn()
-        #expect(members.allSatisfy { $0.batches == [3] } && !shop.table.hasLaps)
+        #expect(members.allSatisfy { $0.batches == [3] } && !shop.table.hasRounds)
         try shop.event(1, offset: 4)
         shop.table.endTurn()
         #expect(members.allSatisfy { $0.batches == [3] && $0.events == 4 }, "one alone needs no batch")
@@ -38,7 +38,7 @@ import Testing
         #expect(!shop.table.serveSlice() && large.map(\.events) == [1, 1, 0, 0, 0])
         #expect(!shop.table.serveSlice() && large.map(\.events) == [1, 1, 1, 1, 0])
         #expect(shop.table.serveSlice() && large.map(\.events) == [1, 1, 1, 1, 1])
-        #expect(!shop.table.hasLaps && !shop.table.serveSlice())
+        #expect(!shop.table.hasRounds && !shop.table.serveSlice())
         #expect(try isBalanced(shop))
     }
 
@@ -52,7 +52,7 @@ import Testing
         shop.table.endTurn()
         #expect(!shop.table.serveSlice() && shop.table.serveSlice())
         #expect(members.map(\.events) == [1, 1, 3, 3, 3])
-        #expect(shop.table.hasLaps)
+        #expect(shop.table.hasRounds)
         shop.finishLaps()
         #expect(members.map(\.events) == [3, 3, 3, 3, 3] && members.map(\.batches) == [[2], [2], [3], [3], [3]])
         #expect(try isBalanced(shop))
@@ -99,7 +99,7 @@ import Testing
             shop.table.leave(member, membership.feed, place: membership.place)
         }
         #expect(members.allSatisfy { $0.events == 2 })
-        #expect(shop.table.serveSlice() && shop.table.serveSlice() && !shop.table.hasLaps)
+        #expect(shop.table.serveSlice() && shop.table.serveSlice() && !shop.table.hasRounds)
         #expect(try isBalanced(shop))
     }
 
@@ -121,11 +121,11 @@ import Testing
         let (shop, members) = try shopWithLargeTopic(members: 3)
         for offset in 1...1_000 { try shop.event(1, offset: offset) }
         let feed = try #require(members[0].membership).feed
-        #expect(feed.lap.events.capacity >= 1_000)
+        #expect(feed.round.events.capacity >= 1_000)
         shop.table.endTurn()
         shop.finishLaps()
         #expect(members.allSatisfy { $0.events == 1_000 })
-        #expect(feed.lap.isEmpty && feed.lap.bytes == 0 && feed.lap.events.capacity <= FanoutLap.keptCapacity)
+        #expect(feed.round.isEmpty && feed.round.bytes == 0 && feed.round.events.capacity <= FanoutRound.keptCapacity)
     }
 
     /// A slice was measured by all that is kept, up to two laps' events, and was half as large as it may be.
@@ -134,15 +134,15 @@ import Testing
         for offset in 1...4 { try shop.event(1, offset: offset) }
         shop.table.endTurn()
         let feed = try #require(members[0].membership).feed
-        #expect(feed.bytesOfNextTurn == feed.lap.bytes && feed.lap.bytes > 0)
+        #expect(feed.bytesOfNextBatch == feed.round.bytes && feed.round.bytes > 0)
         #expect(!shop.table.serveSlice())
         for offset in 5...8 { try shop.event(1, offset: offset) }
         #expect(shop.table.serveSlice() && members.map(\.events) == [4, 4, 8])
         for offset in 9...10 { try shop.event(1, offset: offset) }
         #expect(!shop.table.serveSlice() && members.map(\.events) == [10, 10, 8])
-        #expect(feed.lap.events.count == 6 && feed.bytesOfNextTurn == feed.lap.bytes / 3)
+        #expect(feed.round.events.count == 6 && feed.bytesOfNextBatch == feed.round.bytes / 3)
         shop.finishLaps()
-        #expect(members.allSatisfy { $0.events == 10 } && feed.bytesOfNextTurn == 0)
+        #expect(members.allSatisfy { $0.events == 10 } && feed.bytesOfNextBatch == 0)
     }
 
     /// A lap that cannot keep up leaves what came to the members' queues and their bounds.
@@ -161,7 +161,7 @@ import Testing
 /// The rests between laps.
 @Suite struct FanoutRestTests {
     @Test func aRestIsAQuarterOfTheLap() {
-        var rest = FanoutRest()
+        var rest = FanoutPacing()
         #expect(rest.isOver(nowUs: 0))
         rest.workBegins(nowUs: 1_000)
         rest.workBegins(nowUs: 5_000)
@@ -173,10 +173,10 @@ import Testing
     }
 
     @Test func aRestHasABound() {
-        var rest = FanoutRest()
+        var rest = FanoutPacing()
         rest.workBegins(nowUs: 0)
         rest.begins(nowUs: 3_000_000)
-        #expect(rest.isOver(nowUs: 3_000_000 + FanoutRest.usMax))
+        #expect(rest.isOver(nowUs: 3_000_000 + FanoutPacing.usMax))
         rest.workBegins(nowUs: 4_000_000)
         rest.begins(nowUs: 3_999_000)
         #expect(rest.isOver(nowUs: 3_999_000), "a clock that goes back costs no rest")

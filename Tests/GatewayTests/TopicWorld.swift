@@ -58,7 +58,7 @@ final class TopicWorld: TopicReader {
     static let readMax = 3
     /// Shared by the runs of a thread: what they count is not looked at.
     struct Fixtures {
-        let mailbox: Mailbox<BrokerMessage>
+        let mailbox: Mailbox<BusMessage>
         let statistics: ShardStatistics
         let topic: Topic
         let event: EventName
@@ -78,12 +78,12 @@ final class TopicWorld: TopicReader {
     private let isHostile: Bool
     let topic: Topic
     let event: EventName
-    private let mailbox: Mailbox<BrokerMessage>
+    private let mailbox: Mailbox<BusMessage>
     var random: Seeded
     private var nowMs = 1_000_000
     lazy var table = TopicTable<ModelClient>(
         shard: 0, limits: TopicWorld.limits, repairs: fault != .nothingIsRepaired, store: self,
-        broker: mailbox,
+        bus: mailbox,
         statistics: statistics, nowMs: { [unowned self] in nowMs })
     private let statistics: ShardStatistics
 
@@ -99,7 +99,7 @@ final class TopicWorld: TopicReader {
     var told: Position?
     // The broker.
     private var isWanted = false
-    private var messages: [BrokerMessage] = []
+    private var messages: [BusMessage] = []
     // On the way.
     var channel: [ChannelItem] = []
     var requests: [Request] = []
@@ -126,8 +126,8 @@ final class TopicWorld: TopicReader {
         clients = (0..<3).map { ModelClient(number: $0, world: self) }
     }
 
-    func note(_ line: @autoclosure () -> String) {
-        if keepsStory { story.append(line()) }
+    func note(_ transport: @autoclosure () -> String) {
+        if keepsStory { story.append(transport()) }
     }
 
     func violated(_ what: @autoclosure () -> String) {
@@ -274,7 +274,7 @@ final class TopicWorld: TopicReader {
             confirm()
             while !channel.isEmpty { deliver() }
             table.endTurn()
-            while table.hasLaps { _ = table.serveSlice() }
+            while table.hasRounds { _ = table.serveSlice() }
             while requests.contains(where: { $0.answer == nil }) { execute() }
             while requests.first?.answer != nil { reply() }
             pass(ms: 250)
@@ -289,7 +289,7 @@ final class TopicWorld: TopicReader {
         for client in clients { checkRest(client) }
         let report = table.report(topic)
         if !report.isBalanced { violated("the ledger does not balance: \(report)") }
-        var rest: [BrokerMessage] = []
+        var rest: [BusMessage] = []
         mailbox.drain(into: &rest)
     }
 

@@ -49,15 +49,15 @@ import Testing
     /// A client that resumed behind much was ended by the next live events.
     @Test func whatIsOwedCountsAgainstNoBound() {
         var queue = queue(2)
-        queue.append([7, 7, 7], isOwed: true, nowMs: 30)
+        queue.append([7, 7, 7], isBacklog: true, nowMs: 30)
         #expect(queue.byteCount == 5 && queue.unowedBytes == 2)
         _ = queue.take(1, bytesMax: 1_000_000)
         #expect(queue.byteCount == 4 && queue.unowedBytes == 1)
         _ = queue.take(2, bytesMax: 1_000_000)
         #expect(queue.byteCount == 0 && queue.unowedBytes == 0)
-        queue.append([7], isOwed: true, nowMs: 40)
+        queue.append([7], isBacklog: true, nowMs: 40)
         _ = queue.handOver()
-        queue.append([7], isOwed: true, nowMs: 50)
+        queue.append([7], isBacklog: true, nowMs: 50)
         _ = queue.removeAll(isSlow: false)
         queue.append([8, 8], nowMs: 60)
         #expect(queue.unowedBytes == 2)

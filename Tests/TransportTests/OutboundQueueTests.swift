@@ -143,7 +143,7 @@ import Testing
             case 1..<6:
                 let frame = Array(repeating: UInt8(step % 256), count: Int.random(in: 1...40, using: &random))
                 let item = Bool.random(using: &random) ? items.randomElement(using: &random) : nil
-                queue.append(frame, item: item, isOwed: Int.random(in: 0..<4, using: &random) == 0, nowMs: step)
+                queue.append(frame, item: item, isBacklog: Int.random(in: 0..<4, using: &random) == 0, nowMs: step)
                 given += item == nil ? 0 : 1
                 uncounted += item?.isCounted == false ? 1 : 0
             case 6..<9:
@@ -178,7 +178,7 @@ import Testing
             #expect(counts.waiting == items.reduce(0) { $0 + $1.count })
             let ended = counts.written + counts.conflated + counts.droppedSlow + counts.droppedGone
             #expect(given == ended + counts.waiting, "seed \(seed)")
-            #expect((queue.owedBytes > 0) == waiting.contains { $0.isOwed }, "seed \(seed)")
+            #expect((queue.backlogBytes > 0) == waiting.contains { $0.isBacklog }, "seed \(seed)")
         }
         dropped += queue.removeAll()
         #expect(written + conflated + dropped + uncounted == given, "seed \(seed)")

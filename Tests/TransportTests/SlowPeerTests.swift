@@ -50,7 +50,7 @@ import Testing
         let port = try net.listen { peer in
             peer.onOpened = { connection in
                 #expect(connection.send(Array(repeating: 1, count: 60)))
-                #expect(connection.send(Array(repeating: 2, count: 500), item: nil, isOwed: true))
+                #expect(connection.send(Array(repeating: 2, count: 500), item: nil, isBacklog: true))
                 #expect(connection.unowedBytes == 60 && connection.queuedBytes == 560)
                 #expect(connection.send(Array(repeating: 3, count: 40)))
                 #expect(!connection.send([4]))

@@ -13,7 +13,7 @@ import Testing
         var leases: [Int: (name: [UInt8], token: Int, untilMs: Int)] = [:]
         var token = 0
 
-        mutating func ask(_ name: [UInt8], _ wanted: [Int], leaseMs: Int, nowMs: Int) -> LeaseBook.Reply {
+        mutating func ask(_ name: [UInt8], _ wanted: [Int], leaseMs: Int, nowMs: Int) -> LeaseTable.Reply {
             live = live.filter { $0.value > nowMs }
             live[name] = nowMs + leaseMs
             leases = leases.filter { $0.value.untilMs > nowMs && ($0.value.name != name || wanted.contains($0.key)) }
@@ -24,20 +24,20 @@ import Testing
                 leases[partition] = (name, own, nowMs + leaseMs)
                 tokens[partition] = own
             }
-            return LeaseBook.Reply(workers: Array(live.keys), tokens: tokens)
+            return LeaseTable.Reply(workers: Array(live.keys), tokens: tokens)
         }
     }
 
     private struct Worker {
         let name: [UInt8]
-        var book: LeaseBook
+        var book: LeaseTable
         /// Speed of its clock in thousandths.
         let speed: Int
         let offsetMs: Int
         var pausedUntilMs = 0
         var askMs = 0
         /// The reply on its way: when it comes, and what it is; `nil` when it was lost.
-        var reply: (atMs: Int, reply: LeaseBook.Reply?)?
+        var reply: (atMs: Int, reply: LeaseTable.Reply?)?
 
         func clock(_ nowMs: Int) -> Int { nowMs * speed / 1_000 + offsetMs }
     }
@@ -47,7 +47,7 @@ import Testing
     private func worker(_ number: Int, _ random: inout Seeded) -> Worker {
         let name = Array("worker-\(number)".utf8)
         return Worker(
-            name: name, book: LeaseBook(name: name, leaseMs: LeaseBookTests.leaseMs),
+            name: name, book: LeaseTable(name: name, leaseMs: LeaseBookTests.leaseMs),
             speed: Int.random(in: 970...1_030, using: &random),
             offsetMs: Int.random(in: -100_000...100_000, using: &random))
     }
@@ -117,10 +117,10 @@ import Testing
         }
     }
 
-    private func settle(_ book: inout LeaseBook, _ table: inout Table, _ name: [UInt8], nowMs: Int) -> [LeaseBook
+    private func settle(_ book: inout LeaseTable, _ table: inout Table, _ name: [UInt8], nowMs: Int) -> [LeaseTable
         .Change]
     {
-        var changes: [LeaseBook.Change] = []
+        var changes: [LeaseTable.Change] = []
         repeat {
             let reply = table.ask(name, book.ask(nowMs: nowMs), leaseMs: LeaseBookTests.leaseMs, nowMs: nowMs)
             changes.append(book.replied(reply))
@@ -131,12 +131,12 @@ import Testing
     @Test func aLoneWorkerGetsEverythingInTwoCalls() {
         var table = Table()
         let name = Array("a".utf8)
-        var book = LeaseBook(name: name, leaseMs: 3_000)
+        var book = LeaseTable(name: name, leaseMs: 3_000)
         let changes = settle(&book, &table, name, nowMs: 0)
         #expect(changes.count == 2 && changes.last?.gained == Array(0..<Partition.count))
         #expect(book.token(of: 64, nowMs: 2_699) != nil && book.token(of: 64, nowMs: 2_700) == nil)
         let result1 = book.expire(nowMs: 2_699)
-        #expect(result1 == LeaseBook.Change())
+        #expect(result1 == LeaseTable.Change())
         let result2 = book.expire(nowMs: 2_700)
         #expect(result2.lost.count == Partition.count)
     }
@@ -144,7 +144,7 @@ import Testing
     @Test func aLeaseCountsFromTheCallNotFromItsAnswer() {
         var table = Table()
         let name = Array("a".utf8)
-        var book = LeaseBook(name: name, leaseMs: 3_000)
+        var book = LeaseTable(name: name, leaseMs: 3_000)
         _ = settle(&book, &table, name, nowMs: 0)
         let wanted = book.ask(nowMs: 1_000)
         // However late the answer comes.
@@ -155,13 +155,13 @@ import Testing
     @Test func aRefusedTokenIsGivenBackAndReplaced() throws {
         var table = Table()
         let name = Array("a".utf8)
-        var book = LeaseBook(name: name, leaseMs: 3_000)
+        var book = LeaseTable(name: name, leaseMs: 3_000)
         _ = settle(&book, &table, name, nowMs: 0)
         let old = try #require(book.token(of: 7, nowMs: 0))
         let result3 = book.refuse(7)
-        #expect(result3 == LeaseBook.Change(lost: [7], mustAskAgain: true))
+        #expect(result3 == LeaseTable.Change(lost: [7], mustAskAgain: true))
         let result4 = book.refuse(7)
-        #expect(book.token(of: 7, nowMs: 0) == nil && result4 == LeaseBook.Change())
+        #expect(book.token(of: 7, nowMs: 0) == nil && result4 == LeaseTable.Change())
         let changes = settle(&book, &table, name, nowMs: 10)
         #expect(changes.flatMap(\.gained) == [7])
         #expect(try #require(book.token(of: 7, nowMs: 10)) > old)
@@ -170,7 +170,7 @@ import Testing
     @Test func aTokenRefusedWhileACallIsOnItsWayIsReplacedToo() throws {
         var table = Table()
         let name = Array("a".utf8)
-        var book = LeaseBook(name: name, leaseMs: 3_000)
+        var book = LeaseTable(name: name, leaseMs: 3_000)
         _ = settle(&book, &table, name, nowMs: 0)
         let old = try #require(book.token(of: 7, nowMs: 0))
         let reply = table.ask(name, book.ask(nowMs: 10), leaseMs: 3_000, nowMs: 10)
@@ -183,15 +183,15 @@ import Testing
 
     @Test func sharesAreEvenAndOnlyWhatMustMoveMoves() {
         let names = (0..<5).map { Array("worker-\($0)".utf8) }
-        let five = names.map { LeaseBook.share(of: $0, among: names) }
+        let five = names.map { LeaseTable.share(of: $0, among: names) }
         #expect(five.reduce(0) { $0 + $1.count } == Partition.count)
         #expect(five.reduce(into: Set<Int>()) { $0.formUnion($1) }.count == Partition.count)
         for share in five { #expect((4...26).contains(share.count)) }
         let four = Array(names.dropLast())
         for (index, name) in four.enumerated() {
-            #expect(LeaseBook.share(of: name, among: four).isSuperset(of: five[index]))
+            #expect(LeaseTable.share(of: name, among: four).isSuperset(of: five[index]))
         }
-        #expect(LeaseBook.share(of: Array("stranger".utf8), among: names).isEmpty)
+        #expect(LeaseTable.share(of: Array("stranger".utf8), among: names).isEmpty)
     }
 
     /// Workers of different versions must agree.

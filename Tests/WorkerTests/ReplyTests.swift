@@ -10,21 +10,21 @@ import Testing
     private func bulk(_ texts: String...) -> RESPValue { .array(texts.map { .string(Array($0.utf8)) }) }
 
     @Test func leases() {
-        let reply = LeaseBook.Reply(.array([bulk("a", "b"), bulk("0", "17", "64", "18")]))
-        #expect(reply == LeaseBook.Reply(workers: [[97], [98]], tokens: [0: 17, 64: 18]))
+        let reply = LeaseTable.Reply(.array([bulk("a", "b"), bulk("0", "17", "64", "18")]))
+        #expect(reply == LeaseTable.Reply(workers: [[97], [98]], tokens: [0: 17, 64: 18]))
         for wrong: RESPValue in [
             .null, .integer(1), .array([]), .array([bulk(), bulk("0")]), .array([bulk(), bulk("x", "1")]),
             .array([bulk(), bulk("1", "-1")]), .array([.null, bulk()]), .array([bulk(), .integer(3)]),
         ] {
-            #expect(LeaseBook.Reply(wrong) == nil)
+            #expect(LeaseTable.Reply(wrong) == nil)
         }
     }
 
     /// A partition that does not exist is not worked on, and nothing traps.
     @Test func partitionsBeyondTheLastAreIgnored() {
-        var book = LeaseBook(name: [97], leaseMs: 1_000)
+        var book = LeaseTable(name: [97], leaseMs: 1_000)
         _ = book.ask(nowMs: 0)
-        let change = book.replied(LeaseBook.Reply(workers: [[97]], tokens: [3: 1, 65: 2, 255: 3]))
+        let change = book.replied(LeaseTable.Reply(workers: [[97]], tokens: [3: 1, 65: 2, 255: 3]))
         #expect(change.gained == [3])
     }
 

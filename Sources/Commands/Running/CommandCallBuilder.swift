@@ -6,7 +6,7 @@ import Rights
 /// Pure: the time, randomness and the run of Redis are parameters.
 public struct CommandCallBuilder: Sendable {
     /// The values that differ from call to call and do not come from the caller.
-    public struct Moment: Sendable {
+    public struct CallStamp: Sendable {
         /// Now, milliseconds since 1970.
         public var nowMs: Int
         /// The run of Redis, as ``CallLink/fence`` gives it.
@@ -51,7 +51,7 @@ public struct CommandCallBuilder: Sendable {
     /// event that the gateway knows of a topic.
     public func call(
         _ descriptor: CommandDescriptor, _ bound: BoundArguments, caller: CommandCaller, operation: OperationID?,
-        fence: Int?, _ moment: Moment, top: (Topic) -> Position? = { _ in nil }
+        fence: Int?, _ stamp: CallStamp, top: (Topic) -> Position? = { _ in nil }
     ) -> Call? {
         func value(_ name: String) -> [UInt8]? { bound.value(name, descriptor) }
         guard bound.resolved.count == descriptor.resolved.count else { return nil }
@@ -65,9 +65,9 @@ public struct CommandCallBuilder: Sendable {
             keys[1] = settings.keys.done(home, digest: CommandCallBuilder.digest(caller, operation))
         }
         var arguments: [[UInt8]] = [
-            decimal(moment.nowMs), bound.actingUser ?? [], caller.roleText, moment.run,
-            moment.epoch, operation == nil ? [] : CommandCallBuilder.fingerprint(descriptor, bound),
-            decimal(settings.doneSeconds), descriptor.usesRandom || descriptor.mint != nil ? moment.random : [],
+            decimal(stamp.nowMs), bound.actingUser ?? [], caller.roleText, stamp.run,
+            stamp.epoch, operation == nil ? [] : CommandCallBuilder.fingerprint(descriptor, bound),
+            decimal(settings.doneSeconds), descriptor.usesRandom || descriptor.mint != nil ? stamp.random : [],
             settings.keys.scriptPrefix,
             settings.outbox.terms(payer, caller.role), descriptor.refresh == nil ? [] : decimal(fence ?? 0),
             bound.values.map { UInt8(ascii: $0 == nil ? "0" : "1") } + (bound.mayBeMarked ? [] : [UInt8(ascii: "-")]),
@@ -126,8 +126,8 @@ public struct CommandCallBuilder: Sendable {
     /// made, or when each call has randomness of its own.
     public func likeness(_ descriptor: CommandDescriptor, _ bound: BoundArguments, caller: CommandCaller) -> Call? {
         guard descriptor.isReadOnly, !descriptor.usesRandom else { return nil }
-        let moment = Moment(nowMs: 0, run: [], epoch: [], random: [])
-        return call(descriptor, bound, caller: caller, operation: nil, fence: nil, moment)
+        let stamp = CallStamp(nowMs: 0, run: [], epoch: [], random: [])
+        return call(descriptor, bound, caller: caller, operation: nil, fence: nil, stamp)
     }
 
     /// The payer of a call's entries in the outbox; for a worker without a payer this is the home.

@@ -16,7 +16,7 @@ public final class CommandRunner {
     let builder: CommandCallBuilder
     let onScriptFault: (_ name: String, _ text: String) -> Void
     /// The lanes whose current call first resolves its keys.
-    var turns: LaneTurns
+    var turns: LaneOrder
     let settings: CommandSettings
     private let top: (Topic) -> Position?
     private var epochs = EpochSource()
@@ -52,7 +52,7 @@ public final class CommandRunner {
         self.top = top
         self.onScriptFault = onScriptFault
         builder = CommandCallBuilder(settings)
-        turns = LaneTurns(waitingMax: link.callsMax)
+        turns = LaneOrder(waitingMax: link.callsMax)
     }
 
     /// Whether a call of the lane is in flight or waits.
@@ -104,12 +104,12 @@ public final class CommandRunner {
         else {
             return completion(.failure(CommandFailure(RedisFailure(.disconnected).refusal)))
         }
-        let moment = CommandCallBuilder.Moment(
+        let stamp = CommandCallBuilder.CallStamp(
             nowMs: settings.nowMs(), run: run, epoch: epochs.next(),
             random: descriptor.usesRandom || descriptor.mint != nil ? Hexadecimal.text(SecureRandom.bytes(16)) : [])
         guard let script = scripts[descriptor.scriptName],
             let made = builder.call(
-                descriptor, bound, caller: call.caller, operation: call.operation, fence: call.fence, moment, top: top)
+                descriptor, bound, caller: call.caller, operation: call.operation, fence: call.fence, stamp, top: top)
         else {
             onScriptFault(descriptor.scriptName, "no call can be made of these arguments")
             return completion(.failure(CommandFailure(Refusal(.internalError, "the command cannot be called"))))

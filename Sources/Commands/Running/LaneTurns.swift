@@ -3,7 +3,7 @@ import Core
 /// Keeps the order of lanes in which a call needs several round trips: later calls of the lane wait for its end.
 ///
 /// Bounded by `waitingMax` over all lanes.
-struct LaneTurns {
+struct LaneOrder {
     /// The result of asking whether a call may begin.
     enum Turn {
         /// No call is before it.

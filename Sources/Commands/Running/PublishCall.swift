@@ -12,10 +12,10 @@ public struct PublishCall: Sendable {
         /// The id that makes a retry harmless; `nil`: a retry publishes again.
         public var id: PublishID?
         /// The session that does not receive the event; `nil`: all sessions receive it.
-        public var origin: SessionOrigin?
+        public var origin: EchoExclusion?
 
         /// Makes an event.
-        public init(_ name: EventName, data: [UInt8], id: PublishID?, origin: SessionOrigin? = nil) {
+        public init(_ name: EventName, data: [UInt8], id: PublishID?, origin: EchoExclusion? = nil) {
             self.name = name
             self.data = data
             self.id = id
@@ -46,18 +46,18 @@ public struct PublishCall: Sendable {
     }
 
     /// The script's result for one event.
-    public struct Told: Equatable, Sendable {
+    public struct PublishResult: Equatable, Sendable {
         /// The outcome.
         public let outcome: Outcome
         /// The event's position; `nil` after a conflict.
         public let position: Position?
 
         /// Reads the reply to a call of `count` events; `nil` when it has another form.
-        public static func read(_ reply: RESPValue, count: Int) -> [Told]? {
+        public static func read(_ reply: RESPValue, count: Int) -> [PublishResult]? {
             guard let words = reply.bytes?.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false),
                 words.count == 3 * count
             else { return nil }
-            var told: [Told] = []
+            var told: [PublishResult] = []
             told.reserveCapacity(count)
             for index in stride(from: 0, to: words.count, by: 3) {
                 guard let outcome = ASCII.decimal(words[index + 2]).flatMap({ Outcome(rawValue: $0) }),
@@ -65,7 +65,7 @@ public struct PublishCall: Sendable {
                 else { return nil }
                 let position = Position(epoch: Array(words[index]), offset: offset)
                 guard outcome == .conflict || position != nil else { return nil }
-                told.append(Told(outcome: outcome, position: outcome == .conflict ? nil : position))
+                told.append(PublishResult(outcome: outcome, position: outcome == .conflict ? nil : position))
             }
             return told
         }
@@ -89,12 +89,12 @@ public struct PublishCall: Sendable {
     /// topic.
     public func call(
         _ script: ScriptID, keys: Keys, policy: NamespacePolicy, seenSeconds: Int,
-        _ moment: CommandCallBuilder.Moment, top: Position?
+        _ stamp: CommandCallBuilder.CallStamp, top: Position?
     ) -> ScriptCall {
         let meta = keys.meta(topic)
         var terms: [UInt8] = []
         terms.reserveCapacity(80)
-        terms.append(decimal: moment.nowMs)
+        terms.append(decimal: stamp.nowMs)
         terms.append(UInt8(ascii: " "))
         terms.append(contentsOf: policy.logBound(largestBytes: events.reduce(0) { max($0, $1.loggedBytes) }))
         terms.append(UInt8(ascii: " "))
@@ -102,11 +102,11 @@ public struct PublishCall: Sendable {
             terms.append(decimal: number)
             terms.append(UInt8(ascii: " "))
         }
-        terms.append(contentsOf: moment.epoch)
+        terms.append(contentsOf: stamp.epoch)
         var arguments = [keys.channel(topic)]
         arguments.reserveCapacity(4 + 4 * events.count)
         arguments += events.first?.words ?? []
-        arguments += [terms, moment.run, top?.fenceText ?? []]
+        arguments += [terms, stamp.run, top?.fenceText ?? []]
         for event in events.dropFirst() { arguments += event.words }
         let seen = events.map { event in event.id.map { keys.seen(topic, owner: $0.owner, $0.id) } ?? meta }
         return ScriptCall(

@@ -1,7 +1,7 @@
 /// A message of a topic's channel about presence: `H<epoch> <version>\n{"left":[id...],"here":[[id,member]...]}`.
 ///
 /// Written by `here_change.lua` alone; untrusted like all data from Redis.
-public struct PresenceNews: Equatable, Sendable {
+public struct PresenceUpdate: Equatable, Sendable {
     /// The set's version after the change; each one is one more than the last.
     public let version: Position
     /// The entries that left.
@@ -23,7 +23,7 @@ public struct PresenceNews: Equatable, Sendable {
     private static let headBytesMax = 1 + Position.epochBytesMax + 1 + 19 + 1
 
     /// Reads a message; `nil` when it breaks the form or a bound.
-    public static func parse(_ bytes: [UInt8], bytesMax: Int, json: JSON.Limits) -> PresenceNews? {
+    public static func parse(_ bytes: [UInt8], bytesMax: Int, json: JSON.Limits) -> PresenceUpdate? {
         guard isMeant(bytes), bytes.count <= bytesMax,
             let newline = bytes.prefix(headBytesMax).firstIndex(of: UInt8(ascii: "\n"))
         else { return nil }
@@ -46,6 +46,6 @@ public struct PresenceNews: Equatable, Sendable {
             else { return nil }
             here.append(member)
         }
-        return PresenceNews(version: version, left: left, here: here)
+        return PresenceUpdate(version: version, left: left, here: here)
     }
 }

@@ -14,9 +14,9 @@ final class Courier: NodeResident {
     private let redis: WholeRedis
     private var link: any RedisCalls { redis.link }
     private let serviceEngine: WebEngine
-    private let services: ServiceDesk
+    private let services: ServiceDispatcher
     private let push: PushService?
-    private let webhooks: WebhookDesk
+    private let webhooks: WebhookDispatcher
     private let nodes: NodeWatch
     private var timer: ReactorTimer?
     private var listener: Listener?
@@ -47,15 +47,15 @@ final class Courier: NodeResident {
                 ) { [unowned reactor] in reactor.nowMs })
         }
         if let push { all.append(push) }
-        services = try ServiceDesk(parts, all, redis: redis, reactor: reactor)
-        webhooks = try WebhookDesk(parts, redis: redis, context: context, reactor: reactor)
+        services = try ServiceDispatcher(parts, all, redis: redis, reactor: reactor)
+        webhooks = try WebhookDispatcher(parts, redis: redis, context: context, reactor: reactor)
         nodes = NodeWatch(
             .courier, name: parts.name, link: redis.link, keys: parts.keys, clock: parts.clock, log: parts.log,
             limits: parts.limits)
         timer = try ReactorTimer(reactor) {}
         nodes.onSettled = { [unowned self] in clockSettled() }
         connected.action = { [unowned self] in self.connected() }
-        listener = try parts.door?.open(context, limits: parts.limits) { [unowned self] in
+        listener = try parts.operationsListener?.open(context, limits: parts.limits) { [unowned self] in
             OperationsPeer(reactor: reactor, limits: parts.limits) { [unowned self] in report.response(to: $0) }
         }
         reactor.onTickEnd = { [unowned self] in work() }

@@ -12,7 +12,7 @@ public enum CourierNode {
     public static func start(_ settings: CourierSettings, log: Log) throws(StartProblem) -> NodeThread {
         let parts = try CourierParts(settings, log: log)
         return try NodeThread(
-            "courier", operations: parts.door?.address, stalls: parts.stalls, log: log
+            "courier", operations: parts.operationsListener?.address, stalls: parts.stalls, log: log
         ) { reactor, onReady throws(Errno) in
             try Courier(parts, reactor: reactor, onReady: onReady)
         }

@@ -30,7 +30,7 @@ struct CourierParts: Sendable {
     /// The credentials for APNs; `nil`: no pushes are sent.
     let apns: APNsKey?
     /// The listener of operations; `nil` for none.
-    let door: OperationsDoor?
+    let operationsListener: OperationsListener?
     let log: Log
     /// Whether it only checks that it could work: it delivers nothing and writes nothing.
     let onlyLooks: Bool
@@ -55,7 +55,7 @@ struct CourierParts: Sendable {
         secrets = try CourierSecrets(services, receivers)
         // A check may run beside a courier of the same settings.
         let ops = settings.checksOnly ? nil : settings.ops
-        door = try ops.map { (address) throws(StartProblem) in try OperationsDoor(address) }
+        operationsListener = try ops.map { (address) throws(StartProblem) in try OperationsListener(address) }
         self.log = log
         onlyLooks = settings.checksOnly
     }

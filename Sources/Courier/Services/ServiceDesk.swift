@@ -8,7 +8,7 @@ import Transport
 /// Passes questions and calls from Redis to outside services, and their answers back (docs/courier.md).
 ///
 /// Two links wait in Redis for input; all other commands use the courier's own link. Thread: the courier's.
-final class ServiceDesk {
+final class ServiceDispatcher {
     /// Questions answered and failed, calls answered and given up.
     struct Counts {
         var answered = 0
@@ -111,7 +111,7 @@ final class ServiceDesk {
     // MARK: Being alive
 
     private func live(_ nowMs: Int) {
-        liveMs = nowMs + ServiceDesk.liveEveryMs
+        liveMs = nowMs + ServiceDispatcher.liveEveryMs
         for service in services {
             link.call(
                 RedisCall("SET", parts.keys.courier(of: service.name), parts.name, Array("EX".utf8), Array("10".utf8))
@@ -136,7 +136,7 @@ final class ServiceDesk {
     // MARK: Questions
 
     private func take() {
-        guard let askLink, askLink.isReady, !isTaking, questions < ServiceDesk.questionsMax else { return }
+        guard let askLink, askLink.isReady, !isTaking, questions < ServiceDispatcher.questionsMax else { return }
         isTaking = true
         var call = RedisCall("BLPOP")
         // The services take turns at being first.
@@ -157,7 +157,7 @@ final class ServiceDesk {
         let leftMs = question.untilMs - parts.clock.wallMs
         guard leftMs > 0 else { return }
         questions += 1
-        service.ask(question.request, deadlineMs: reactor.nowMs + min(leftMs, ServiceDesk.questionMs)) {
+        service.ask(question.request, deadlineMs: reactor.nowMs + min(leftMs, ServiceDispatcher.questionMs)) {
             [weak self] result in
             self?.answer(question, service, result)
         }
@@ -221,18 +221,18 @@ final class ServiceDesk {
     }
 
     private func takeOver(_ nowMs: Int) {
-        takeOverMs = nowMs + ServiceDesk.takeOverEveryMs
+        takeOverMs = nowMs + ServiceDispatcher.takeOverEveryMs
         for service in services where hasRoom(service) {
             var call = RedisCall("XAUTOCLAIM", parts.keys.calls(of: service.name), Array("couriers".utf8), parts.name)
-            call.append(decimal: ServiceDesk.takeOverIdleMs)
+            call.append(decimal: ServiceDispatcher.takeOverIdleMs)
             for word in ["0-0", "COUNT"] { call.append(word.utf8) }
-            call.append(decimal: ServiceDesk.takeOverCount)
+            call.append(decimal: ServiceDispatcher.takeOverCount)
             link.call(call) { [weak self] result in
                 guard case .success(let value) = result, let words = value.elements, words.count >= 2 else { return }
                 let entries = words[1].elements ?? []
                 for entry in entries { self?.hold(entry, service) }
                 // A courier with many calls in hand may have left more.
-                if entries.count >= ServiceDesk.takeOverCount { self?.takeOverMs = Int.min }
+                if entries.count >= ServiceDispatcher.takeOverCount { self?.takeOverMs = Int.min }
             }
         }
     }
@@ -241,7 +241,7 @@ final class ServiceDesk {
         guard let call = ServiceCall(value) else { return }
         let id = Array(service.name.utf8) + [0x20] + call.entry
         guard held[id] == nil, !isDraining else { return }
-        held[id] = Held(call: call, service: service, giveUpMs: reactor.nowMs + ServiceDesk.callMs)
+        held[id] = Held(call: call, service: service, giveUpMs: reactor.nowMs + ServiceDispatcher.callMs)
         make(id)
     }
 

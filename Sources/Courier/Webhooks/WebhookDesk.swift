@@ -8,13 +8,13 @@ import Transport
 /// Watches topics for all receivers: events start deliveries at once, and periodic scans of all logs find missed ones.
 ///
 /// Thread: the courier's.
-final class WebhookDesk {
+final class WebhookDispatcher {
     /// The receivers.
     let lanes: [WebhookLane]
     private let parts: CourierParts
     private let link: any RedisCalls
     private let reactor: Reactor
-    private var ears: WebhookEars?
+    private var ears: WebhookListener?
     private var sweepMs = Int.max
     /// Whether the scan also finds topics with only a position: the first scan of each connection does.
     private var isWide = false
@@ -42,10 +42,10 @@ final class WebhookDesk {
         self.lanes = lanes
         guard !lanes.isEmpty else { return }
         // Events published before the subscription may have been missed.
-        let news = WebhookEars.News(
+        let news = WebhookListener.News(
             onLive: { [weak self] in self?.sweep() },
             onTopic: { [weak self] topic in self?.told(topic) })
-        ears = try WebhookEars(parts, redis, context, lanes.map(\.patterns), news)
+        ears = try WebhookListener(parts, redis, context, lanes.map(\.patterns), news)
     }
 
     /// Whether events are reported as they happen.
@@ -96,12 +96,12 @@ final class WebhookDesk {
     private func scan() {
         guard link.isReady, !isScanning, !lanes.isEmpty else { return }
         if cursor == nil {
-            cursor = WebhookDesk.firstCursor
+            cursor = WebhookDispatcher.firstCursor
             ears?.switchOn()
             for lane in lanes { lane.sweeps() }
         }
         isScanning = true
-        var call = RedisCall("SCAN", cursor ?? WebhookDesk.firstCursor)
+        var call = RedisCall("SCAN", cursor ?? WebhookDispatcher.firstCursor)
         call.append("MATCH")
         call.append(parts.keys.prefix + Array((isWide ? "*#[lhm][oe]*" : "*#[lh]o*").utf8))
         call.append("COUNT")
@@ -122,7 +122,7 @@ final class WebhookDesk {
             return
         }
         for name in names.compactMap(\.bytes) { take(name) }
-        let isOver = next == WebhookDesk.firstCursor
+        let isOver = next == WebhookDispatcher.firstCursor
         if isOver { isWide = false }
         cursor = isOver ? nil : next
         sweepMs = reactor.nowMs + (isOver ? self.parts.limits.courier.webhookSweepMs : self.parts.limits.scanPauseMs)
@@ -134,10 +134,10 @@ final class WebhookDesk {
             let topic = parts.keys.topic(ofChannel: Array(name[..<mark]))
         else { return }
         let facet = name[(mark + 1)...]
-        if WebhookDesk.facets.contains(where: { facet.elementsEqual($0) }) { return told(topic) }
-        guard facet.starts(with: WebhookDesk.cursorFacet) else { return }
+        if WebhookDispatcher.facets.contains(where: { facet.elementsEqual($0) }) { return told(topic) }
+        guard facet.starts(with: WebhookDispatcher.cursorFacet) else { return }
         // Of a topic with undelivered events, only the cursor may be left.
-        let receiver = facet.dropFirst(WebhookDesk.cursorFacet.count)
+        let receiver = facet.dropFirst(WebhookDispatcher.cursorFacet.count)
         for lane in lanes where receiver.elementsEqual(lane.name.utf8) { lane.told(topic) }
     }
 }

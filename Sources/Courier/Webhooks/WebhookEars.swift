@@ -9,7 +9,7 @@ import Transport
 ///
 /// On one server it subscribes to the topics' channels. On a cluster these are sharded and have no patterns; there the
 /// keyspace events of each master report the logs that grew. Thread: the courier's.
-final class WebhookEars: PatternLinkOwner {
+final class WebhookListener: PatternLinkOwner {
     private struct Ear {
         let address: ClusterAddress?
         let link: PatternLink
@@ -50,12 +50,12 @@ final class WebhookEars: PatternLinkOwner {
         name = "switchboard-courier-" + String(decoding: parts.name, as: UTF8.self) + "-events"
         let isCluster = parts.redis.url.isCluster
         let all = wanted.map { isCluster ? $0.logs(parts.keys) : $0.channels(parts.keys) }
-        let (before, behind) = isCluster ? (WebhookEars.events, WebhookEars.facet) : ([], [])
+        let (before, behind) = isCluster ? (WebhookListener.events, WebhookListener.facet) : ([], [])
         patterns = Array(Set(all.flatMap(\.patterns))).map { before + $0 + behind }
         channels = Array(Set(all.flatMap(\.channels))).map { before + $0 + behind }
         guard !isCluster else { return }
         let link = try PatternLink(
-            context, parts.redis, redis.board, name: name, patterns: patterns, channels: channels,
+            context, parts.redis, redis.directory, name: name, patterns: patterns, channels: channels,
             pingMs: parts.limits.redisProbeMs, pongMs: parts.limits.redisProbeTimeoutMs, owner: self)
         ears[[]] = Ear(address: nil, link: link)
     }
@@ -71,7 +71,7 @@ final class WebhookEars: PatternLinkOwner {
         for master in map.masters where ears[master.id] == nil {
             guard
                 let link = try? PatternLink(
-                    context, parts.redis.at(master.address), parts.redis.board(master.address), name: name,
+                    context, parts.redis.at(master.address), parts.redis.directory(master.address), name: name,
                     patterns: patterns, channels: channels, pingMs: parts.limits.redisProbeMs,
                     pongMs: parts.limits.redisProbeTimeoutMs, owner: self)
             else { continue }
@@ -84,13 +84,13 @@ final class WebhookEars: PatternLinkOwner {
     func switchOn() {
         guard parts.redis.url.isCluster else { return }
         for server in redis.servers where server.isReady {
-            server.call(RedisCall("CONFIG", Array("GET".utf8), WebhookEars.setting)) { [weak self] result in
+            server.call(RedisCall("CONFIG", Array("GET".utf8), WebhookListener.setting)) { [weak self] result in
                 guard let self else { return }
-                let flags = (try? result.get()).flatMap { ServerFacts.config($0)?[WebhookEars.setting] }
+                let flags = (try? result.get()).flatMap { ServerFacts.config($0)?[WebhookListener.setting] }
                 guard let flags else { return warn(result) }
-                let missing = WebhookEars.missing(flags)
+                let missing = WebhookListener.missing(flags)
                 guard !missing.isEmpty else { return }
-                server.call(RedisCall("CONFIG", Array("SET".utf8), WebhookEars.setting, flags + missing)) {
+                server.call(RedisCall("CONFIG", Array("SET".utf8), WebhookListener.setting, flags + missing)) {
                     [weak self] in self?.warn($0)
                 }
             }
@@ -132,9 +132,9 @@ final class WebhookEars: PatternLinkOwner {
             if let topic = parts.keys.topic(ofChannel: channel) { news.onTopic(topic) }
             return
         }
-        guard payload == WebhookEars.added,
+        guard payload == WebhookListener.added,
             let topic = parts.keys.topic(
-                ofChannel: Array(channel.dropFirst(WebhookEars.events.count).dropLast(WebhookEars.facet.count)))
+                ofChannel: Array(channel.dropFirst(WebhookListener.events.count).dropLast(WebhookListener.facet.count)))
         else { return }
         news.onTopic(topic)
     }
@@ -145,4 +145,4 @@ final class WebhookEars: PatternLinkOwner {
 }
 
 @available(*, unavailable)
-extension WebhookEars: Sendable {}
+extension WebhookListener: Sendable {}

@@ -1,7 +1,7 @@
 public import Core
 
 /// One event stream: it joins the topics of its request and sends their events; the client sends nothing more.
-public struct EventStreamConversation: Conversation {
+public struct EventStreamMachine: DialectMachine {
     private let topics: [Topic]
     private let requests: [SubscribeRequest]
     private var positions: EventStreamPositions
@@ -28,23 +28,23 @@ public struct EventStreamConversation: Conversation {
     }
 
     /// Sends the time to reconnect, so that proxies pass the head on, and joins the topics.
-    public mutating func began(nowMs: Int, _ steps: inout [ConversationStep]) {
+    public mutating func began(nowMs: Int, _ steps: inout [DialectStep]) {
         deadlineMs = nowMs + heartbeatMs
-        say(EventStreamConversation.retry(EventStreamConversation.retryMs), &steps)
+        say(EventStreamMachine.retry(EventStreamMachine.retryMs), &steps)
         steps.append(.open(.main, token: nil))
         steps.append(.request(.main, .success(ClientRequest(command: .subscribe(requests), ref: nil))))
     }
 
     /// Closes the connection: a client of a stream sends nothing.
     public mutating func received(
-        _ message: [UInt8], as kind: MessageKind, nowMs: Int, _ steps: inout [ConversationStep]
+        _ message: [UInt8], as kind: MessageKind, nowMs: Int, _ steps: inout [DialectStep]
     ) {
         steps.append(.close(.badRequest))
     }
 
     /// Sends the message as a record named like the native message.
     public mutating func told(
-        _ message: ServerMessage, at door: Door, ref: Reference?, _ steps: inout [ConversationStep]
+        _ message: ServerMessage, at sessionID: SessionID, ref: Reference?, _ steps: inout [DialectStep]
     ) {
         switch message {
         case .subscribed(let topic, let position, let recovered, _):
@@ -63,7 +63,7 @@ public struct EventStreamConversation: Conversation {
             if topic != nil { topicEnds(&steps) }
         case .draining(let reconnectAfterMs):
             // A browser uses it for every try from now on, until a stream begins again.
-            say(EventStreamConversation.retry(EventStreamConversation.retryMsMin + reconnectAfterMs), &steps)
+            say(EventStreamMachine.retry(EventStreamMachine.retryMsMin + reconnectAfterMs), &steps)
             record("draining", message, &steps)
         case .tokenExpiring:
             record("token:expiring", message, &steps)
@@ -75,13 +75,13 @@ public struct EventStreamConversation: Conversation {
     }
 
     /// Sends a comment, so that the client sees that the stream is alive.
-    public mutating func deadlineReached(nowMs: Int, _ steps: inout [ConversationStep]) {
+    public mutating func deadlineReached(nowMs: Int, _ steps: inout [DialectStep]) {
         deadlineMs = nowMs + heartbeatMs
         say(Array(": here\n\n".utf8), &steps)
     }
 
     /// The encoder without positions for a stream of several topics, whose clients each receive their own positions.
-    public func encoder(of door: Door) -> Int { topics.count == 1 ? 0 : 1 }
+    public func encoder(of sessionID: SessionID) -> Int { topics.count == 1 ? 0 : 1 }
 
     /// Whether events need a ``mark(_:_:)``.
     public var marksEvents: Bool { topics.count > 1 }
@@ -105,7 +105,7 @@ public struct EventStreamConversation: Conversation {
     /// `tellsPositions`: the message itself has moved a position. The positions stored here are older where events
     /// carry their own.
     private func record(
-        _ event: String, _ message: ServerMessage, tellsPositions: Bool = false, _ steps: inout [ConversationStep]
+        _ event: String, _ message: ServerMessage, tellsPositions: Bool = false, _ steps: inout [DialectStep]
     ) {
         let data = NativeEncoder.encode(message, ref: nil)
         let id = tellsPositions || marksEvents ? positions.text : nil
@@ -113,12 +113,12 @@ public struct EventStreamConversation: Conversation {
     }
 
     /// Ends a stream without topics.
-    private mutating func topicEnds(_ steps: inout [ConversationStep]) {
+    private mutating func topicEnds(_ steps: inout [DialectStep]) {
         alive -= 1
         if alive == 0 { steps.append(.close(.forbidden)) }
     }
 
-    private func say(_ bytes: [UInt8], _ steps: inout [ConversationStep]) {
+    private func say(_ bytes: [UInt8], _ steps: inout [DialectStep]) {
         steps.append(.say(WireUnit(.text, bytes)))
     }
 

@@ -25,7 +25,7 @@ public struct EventStreamDialect: Dialect {
     }
 
     /// Begins a stream.
-    public func converse() -> any Conversation {
-        EventStreamConversation(requests, heartbeatMs: heartbeatMs)
+    public func converse() -> any DialectMachine {
+        EventStreamMachine(requests, heartbeatMs: heartbeatMs)
     }
 }

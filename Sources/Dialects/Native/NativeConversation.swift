@@ -3,7 +3,7 @@ import Core
 /// A native connection: one message is one request, and one answer is one message.
 ///
 /// The rules of its path may ask for topics before the client does; the client receives the answers as if it had asked.
-public struct NativeConversation: Conversation {
+public struct NativeMachine: DialectMachine {
     private let dialect: NativeDialect
     private var requests: SocketRequests
 
@@ -13,13 +13,13 @@ public struct NativeConversation: Conversation {
     }
 
     /// Asks for the topics of the path.
-    public mutating func opened(_ door: Door, by user: [UInt8]?, _ steps: inout [ConversationStep]) {
+    public mutating func opened(_ sessionID: SessionID, by user: [UInt8]?, _ steps: inout [DialectStep]) {
         for request in requests.opened(by: user) { steps.append(.request(.main, .success(request))) }
     }
 
     /// Makes a request of the message, or refuses it.
     public mutating func received(
-        _ message: [UInt8], as kind: MessageKind, nowMs: Int, _ steps: inout [ConversationStep]
+        _ message: [UInt8], as kind: MessageKind, nowMs: Int, _ steps: inout [DialectStep]
     ) {
         switch dialect.decode(message, as: kind) {
         case .success(let request): steps.append(.request(.main, .success(requests.received(request))))
@@ -29,7 +29,7 @@ public struct NativeConversation: Conversation {
 
     /// Sends the message in one text frame.
     public mutating func told(
-        _ message: ServerMessage, at door: Door, ref: Reference?, _ steps: inout [ConversationStep]
+        _ message: ServerMessage, at sessionID: SessionID, ref: Reference?, _ steps: inout [DialectStep]
     ) {
         steps.append(.say(WireUnit(.text, dialect.encode(message, ref: ref))))
         for request in requests.told(message) { steps.append(.request(.main, .success(request))) }

@@ -33,7 +33,7 @@ public struct NativeDialect: Dialect {
     public static let version = "switchboard.v1"
 
     /// Begins a connection.
-    public func converse() -> any Conversation { NativeConversation(self) }
+    public func converse() -> any DialectMachine { NativeMachine(self) }
 
     /// Reads one message; every refusal names the member at fault and how to correct it.
     public func decode(_ message: [UInt8], as kind: MessageKind = .text) -> Result<ClientRequest, DialectRefusal> {

@@ -1,12 +1,12 @@
 public import Core
 
 /// The gateway's messages in the form that Phoenix clients expect.
-extension PhoenixConversation {
+extension PhoenixMachine {
     /// Sends the message, if the protocol has one like it.
     ///
     /// Nothing is sent for a drain or for a token's end: clients reconnect and refresh by themselves.
     public mutating func told(
-        _ message: ServerMessage, at door: Door, ref: Reference?, _ steps: inout [ConversationStep]
+        _ message: ServerMessage, at sessionID: SessionID, ref: Reference?, _ steps: inout [DialectStep]
     ) {
         let answer = ref.flatMap { PhoenixAnswer($0) }
         switch message {
@@ -31,7 +31,7 @@ extension PhoenixConversation {
     // MARK: Grants
 
     /// A token was accepted: the join that presented it continues.
-    private mutating func authenticated(_ answer: PhoenixAnswer, _ steps: inout [ConversationStep]) {
+    private mutating func authenticated(_ answer: PhoenixAnswer, _ steps: inout [DialectStep]) {
         acceptedToken = answer.token
         guard answer.kind == .joinToken, case .success(let topic) = PhoenixChannelName.topic(answer.topic),
             let pending = channels[topic]?.pending, pending.isAsked(by: answer)
@@ -43,7 +43,7 @@ extension PhoenixConversation {
 
     /// Stores the events that were read for a join until its reply is sent.
     public mutating func replayed(
-        _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at door: Door, ref: Reference?
+        _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at sessionID: SessionID, ref: Reference?
     ) {
         guard let answer = ref.flatMap({ PhoenixAnswer($0) }), let pending = channels[topic]?.pending,
             pending.isAsked(by: answer)
@@ -55,7 +55,7 @@ extension PhoenixConversation {
     /// A join was granted: sends the reply, then the end of an older join of the channel, then the join's own messages.
     private mutating func joined(
         _ topic: Topic, _ answer: PhoenixAnswer, _ position: Position, recovered: Bool,
-        _ steps: inout [ConversationStep]
+        _ steps: inout [DialectStep]
     ) {
         guard let channel = channels[topic], let pending = channel.pending, pending.isAsked(by: answer) else { return }
         channels[topic] = PhoenixChannel(
@@ -88,7 +88,7 @@ extension PhoenixConversation {
     }
 
     /// Sends the presence list; an empty one on a topic without presence, since clients wait for it.
-    private func here(_ topic: Topic, _ members: [UInt8]?, _ steps: inout [ConversationStep]) {
+    private func here(_ topic: Topic, _ members: [UInt8]?, _ steps: inout [DialectStep]) {
         guard let joined = channels[topic]?.joined else { return }
         var name: [UInt8] = []
         PhoenixChannelName.append(topic, to: &name)
@@ -101,14 +101,14 @@ extension PhoenixConversation {
     /// Not in v1, whose clients would close the newer join: they do not distinguish the two.
     private func close(
         _ channel: [UInt8], _ older: PhoenixChannel.Joined, unless joinRef: [UInt8],
-        _ steps: inout [ConversationStep]
+        _ steps: inout [DialectStep]
     ) {
         guard dialect.version == .v2, older.joinRef != joinRef else { return }
         steps.append(.say(writer.closed(channel, joinRef: older.joinRef)))
     }
 
     /// A topic was left: the client asked for it, or, without an answer to give, it lost the right to the topic.
-    private mutating func ended(_ topic: Topic, _ answer: PhoenixAnswer?, _ steps: inout [ConversationStep]) {
+    private mutating func ended(_ topic: Topic, _ answer: PhoenixAnswer?, _ steps: inout [DialectStep]) {
         guard let answer else {
             // The reason follows as an error; clients ignore everything after `phx_close`.
             channels[topic]?.isLost = true
@@ -126,7 +126,7 @@ extension PhoenixConversation {
 
     /// A request failed.
     private mutating func refused(
-        _ answer: PhoenixAnswer, _ code: String, _ text: String, _ steps: inout [ConversationStep]
+        _ answer: PhoenixAnswer, _ code: String, _ text: String, _ steps: inout [DialectStep]
     ) {
         switch answer.kind {
         case .nothing: break
@@ -148,7 +148,7 @@ extension PhoenixConversation {
 
     /// A join was refused; an older join of the channel ends as well, as clients expect.
     private mutating func joinRefused(
-        _ answer: PhoenixAnswer, _ code: String, _ text: String, _ steps: inout [ConversationStep]
+        _ answer: PhoenixAnswer, _ code: String, _ text: String, _ steps: inout [DialectStep]
     ) {
         let reason = PhoenixReason.join(answer, code, text)
         steps.append(.say(writer.refused(answer, reason: reason)))
@@ -163,7 +163,7 @@ extension PhoenixConversation {
 
     /// A token was refused: the channel that presented it ends, unless the token may only be presented later.
     private mutating func tokenRefused(
-        _ answer: PhoenixAnswer, _ code: String, _ text: String, _ steps: inout [ConversationStep]
+        _ answer: PhoenixAnswer, _ code: String, _ text: String, _ steps: inout [DialectStep]
     ) {
         guard case .success(let topic) = PhoenixChannelName.topic(answer.topic), let channel = channels[topic] else {
             return
@@ -178,7 +178,7 @@ extension PhoenixConversation {
 
     /// A channel ended without a request, or, without a topic, the connection is about to.
     private mutating func failed(
-        _ topic: Topic?, _ code: String, _ text: String, _ steps: inout [ConversationStep]
+        _ topic: Topic?, _ code: String, _ text: String, _ steps: inout [DialectStep]
     ) {
         guard let topic else {
             // Without `phx_close`: clients would not join again after they reconnect.
@@ -193,7 +193,7 @@ extension PhoenixConversation {
 
     /// Sends the reason, then the end of the channel, and forgets the channel.
     private mutating func end(
-        _ topic: Topic, _ channel: PhoenixChannel, _ text: String, _ steps: inout [ConversationStep]
+        _ topic: Topic, _ channel: PhoenixChannel, _ text: String, _ steps: inout [DialectStep]
     ) {
         channels[topic] = nil
         var name: [UInt8] = []

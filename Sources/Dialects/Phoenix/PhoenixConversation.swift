@@ -4,7 +4,7 @@ import Core
 ///
 /// Every message becomes one request, also one that is dropped or refused here. So each counts against the budget, and
 /// too many refusals in a row end the connection. At most ``PhoenixDialect/channelsMax`` channels are stored.
-public struct PhoenixConversation: Conversation {
+public struct PhoenixMachine: DialectMachine {
     let dialect: PhoenixDialect
     let writer: PhoenixWriter
     var channels: [Topic: PhoenixChannel] = [:]
@@ -20,7 +20,7 @@ public struct PhoenixConversation: Conversation {
 
     /// Makes a request of the frame; a message that is no frame is dropped, and the connection stays open.
     public mutating func received(
-        _ message: [UInt8], as kind: MessageKind, nowMs: Int, _ steps: inout [ConversationStep]
+        _ message: [UInt8], as kind: MessageKind, nowMs: Int, _ steps: inout [DialectStep]
     ) {
         let decoder = PhoenixFrameDecoder(version: dialect.version, json: dialect.json)
         guard let frame = decoder.decode(message, as: kind) else {
@@ -39,7 +39,7 @@ public struct PhoenixConversation: Conversation {
     }
 
     /// Handles an event of the connection itself: the heartbeat, whose reference may be `null`.
-    private mutating func serve(_ frame: PhoenixFrame, _ steps: inout [ConversationStep]) {
+    private mutating func serve(_ frame: PhoenixFrame, _ steps: inout [DialectStep]) {
         switch String(decoding: frame.event, as: UTF8.self) {
         case "heartbeat": ask(.ping, PhoenixAnswer(.heartbeat, frame), &steps)
         case "phx_join": refuse(frame, reason: PhoenixChannelName.Problem.unmatched.reason, &steps, joinRef: [])
@@ -50,7 +50,7 @@ public struct PhoenixConversation: Conversation {
 
     /// Handles an event of a channel that is joined, or whose join is pending.
     private mutating func pushed(
-        _ event: String, _ topic: Topic, _ frame: PhoenixFrame, _ steps: inout [ConversationStep]
+        _ event: String, _ topic: Topic, _ frame: PhoenixFrame, _ steps: inout [DialectStep]
     ) {
         switch event {
         case "broadcast": broadcast(topic, frame, &steps)
@@ -63,38 +63,38 @@ public struct PhoenixConversation: Conversation {
     // MARK: Steps
 
     /// Makes a request; a message whose answer could not be packed is dropped.
-    func ask(_ command: ClientCommand, _ answer: PhoenixAnswer, _ steps: inout [ConversationStep]) {
+    func ask(_ command: ClientCommand, _ answer: PhoenixAnswer, _ steps: inout [DialectStep]) {
         guard let reference = answer.reference else { return drop("A reference is too long.", &steps) }
         steps.append(.request(.main, .success(ClientRequest(command: command, ref: reference))))
     }
 
     /// Refuses a message with a text for the client; `joinRef` replaces the frame's in the reply.
     func refuse(
-        _ frame: PhoenixFrame, reason: String, _ steps: inout [ConversationStep], joinRef: [UInt8]? = nil
+        _ frame: PhoenixFrame, reason: String, _ steps: inout [DialectStep], joinRef: [UInt8]? = nil
     ) {
         var answer = PhoenixAnswer(.refused, frame)
         if let joinRef { answer.joinRef = joinRef }
         refuse(Refusal(.badRequest, reason), answer, &steps)
     }
 
-    func refuse(_ refusal: Refusal, _ answer: PhoenixAnswer, _ steps: inout [ConversationStep]) {
+    func refuse(_ refusal: Refusal, _ answer: PhoenixAnswer, _ steps: inout [DialectStep]) {
         let failure = DialectRefusal(refusal: refusal, ref: answer.reference, close: nil)
         steps.append(.request(.main, .failure(failure)))
     }
 
     /// Counts a message, and sends nothing.
-    func drop(_ why: String, _ steps: inout [ConversationStep]) {
+    func drop(_ why: String, _ steps: inout [DialectStep]) {
         refuse(Refusal(.badRequest, why), PhoenixAnswer(.nothing), &steps)
     }
 
     /// Answers the leave of a channel that was not joined: it succeeds, at the cost and in the form of a heartbeat.
-    private func leaveNothing(_ frame: PhoenixFrame, _ steps: inout [ConversationStep]) {
+    private func leaveNothing(_ frame: PhoenixFrame, _ steps: inout [DialectStep]) {
         ask(.ping, PhoenixAnswer(.heartbeat, frame), &steps)
     }
 
     // MARK: Join and leave
 
-    private mutating func join(_ topic: Topic, _ frame: PhoenixFrame, _ steps: inout [ConversationStep]) {
+    private mutating func join(_ topic: Topic, _ frame: PhoenixFrame, _ steps: inout [DialectStep]) {
         let join = PhoenixJoin(frame)
         guard channels[topic] != nil || channels.count < dialect.channelsMax else {
             return refuse(frame, reason: "ChannelRateLimitReached: Too many channels", &steps)
@@ -116,7 +116,7 @@ public struct PhoenixConversation: Conversation {
         }
     }
 
-    private mutating func leave(_ topic: Topic, _ frame: PhoenixFrame, _ steps: inout [ConversationStep]) {
+    private mutating func leave(_ topic: Topic, _ frame: PhoenixFrame, _ steps: inout [DialectStep]) {
         guard let channel = channels[topic] else { return leaveNothing(frame, &steps) }
         guard frame.joinRef.isEmpty || frame.joinRef == channel.joinRef else {
             return drop("The channel was joined anew.", &steps)
@@ -128,7 +128,7 @@ public struct PhoenixConversation: Conversation {
 
     // MARK: Pushes
 
-    private mutating func broadcast(_ topic: Topic, _ frame: PhoenixFrame, _ steps: inout [ConversationStep]) {
+    private mutating func broadcast(_ topic: Topic, _ frame: PhoenixFrame, _ steps: inout [DialectStep]) {
         let options = channels[topic]?.options ?? PhoenixChannel.Options()
         let answer = PhoenixAnswer(options.wantsAcknowledgements ? .acknowledged : .broadcast, frame)
         let reader = PublishReader(.phoenix, bytesMax: dialect.publishBytesMax)
@@ -151,7 +151,7 @@ public struct PhoenixConversation: Conversation {
     }
 
     /// Refreshes the connection's token: no answer is sent unless the refusal ends the channel.
-    private mutating func refresh(_ topic: Topic, _ frame: PhoenixFrame, _ steps: inout [ConversationStep]) {
+    private mutating func refresh(_ topic: Topic, _ frame: PhoenixFrame, _ steps: inout [DialectStep]) {
         guard let token = frame.object.flatMap({ PhoenixJoin.token($0) }), token.hashValue != acceptedToken else {
             // Clients repeat their current token, and the keys of their connections.
             return ask(.ping, PhoenixAnswer(.nothing), &steps)
@@ -162,7 +162,7 @@ public struct PhoenixConversation: Conversation {
     }
 
     /// `track` and `untrack`; always answered.
-    private mutating func presence(_ topic: Topic, _ frame: PhoenixFrame, _ steps: inout [ConversationStep]) {
+    private mutating func presence(_ topic: Topic, _ frame: PhoenixFrame, _ steps: inout [DialectStep]) {
         let answer = PhoenixAnswer(.presence, frame)
         let event = frame.object?["event"]?.stringBytes ?? []
         if ASCII.equalIgnoringCase(event, Array("untrack".utf8)) { return ask(.untrack(topic), answer, &steps) }

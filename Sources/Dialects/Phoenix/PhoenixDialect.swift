@@ -51,5 +51,5 @@ public struct PhoenixDialect: Dialect {
     }
 
     /// Begins a connection.
-    public func converse() -> any Conversation { PhoenixConversation(self) }
+    public func converse() -> any DialectMachine { PhoenixMachine(self) }
 }

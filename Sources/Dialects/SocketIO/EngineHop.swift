@@ -5,7 +5,7 @@ import Core
 ///
 /// Written as `LETTER[ WORD...]`, and for packets and bodies a line end and the bytes. A request has a number that its
 /// answer repeats. The reader knows which node wrote a message; the bytes are checked all the same.
-public enum EngineHop: Equatable, Sendable {
+public enum RelayMessage: Equatable, Sendable {
     /// The answer to a request.
     public enum Answer: Equatable, Sendable {
         /// Packets for the client.
@@ -52,20 +52,20 @@ public enum EngineHop: Equatable, Sendable {
     /// The message.
     public var bytes: [UInt8] {
         switch self {
-        case .fetch(let number, let session): EngineHop.written("F", [number], session)
-        case .send(let number, let session, let body): EngineHop.written("S", [number], session, body: body)
-        case .release(let number, let session): EngineHop.written("R", [number], session)
-        case .abandoned(let number, let session): EngineHop.written("X", [number], session)
-        case .answer(let number, .packets(let packets)): EngineHop.written("P", [number], body: packets)
-        case .answer(let number, .taken): EngineHop.written("T", [number])
-        case .answer(let number, .tooLarge): EngineHop.written("L", [number])
-        case .answer(let number, .busy): EngineHop.written("B", [number])
-        case .answer(let number, .fault(let code)): EngineHop.written("E", [number, code])
-        case .held(let numbers): EngineHop.written("H", numbers)
-        case .waits(let numbers): EngineHop.written("W", numbers)
-        case .received(let numbers): EngineHop.written("K", numbers)
-        case .asks: EngineHop.written("Q", [])
-        case .lives: EngineHop.written("A", [])
+        case .fetch(let number, let session): RelayMessage.written("F", [number], session)
+        case .send(let number, let session, let body): RelayMessage.written("S", [number], session, body: body)
+        case .release(let number, let session): RelayMessage.written("R", [number], session)
+        case .abandoned(let number, let session): RelayMessage.written("X", [number], session)
+        case .answer(let number, .packets(let packets)): RelayMessage.written("P", [number], body: packets)
+        case .answer(let number, .taken): RelayMessage.written("T", [number])
+        case .answer(let number, .tooLarge): RelayMessage.written("L", [number])
+        case .answer(let number, .busy): RelayMessage.written("B", [number])
+        case .answer(let number, .fault(let code)): RelayMessage.written("E", [number, code])
+        case .held(let numbers): RelayMessage.written("H", numbers)
+        case .waits(let numbers): RelayMessage.written("W", numbers)
+        case .received(let numbers): RelayMessage.written("K", numbers)
+        case .asks: RelayMessage.written("Q", [])
+        case .lives: RelayMessage.written("A", [])
         }
     }
 
@@ -97,16 +97,16 @@ public enum EngineHop: Equatable, Sendable {
         let line = message.prefix { $0 != UInt8(ascii: "\n") }
         let body = line.count < message.count ? Array(message[(line.endIndex + 1)...]) : nil
         let words = line.split(
-            separator: UInt8(ascii: " "), maxSplits: EngineHop.numbersMax + 1, omittingEmptySubsequences: false)
+            separator: UInt8(ascii: " "), maxSplits: RelayMessage.numbersMax + 1, omittingEmptySubsequences: false)
         guard let letter = words.first, letter.count == 1, let kind = letter.first else { return nil }
-        let hop =
-            body.map { EngineHop.hop(kind, words.dropFirst(), body: $0) }
-            ?? EngineHop.hop(kind, words.dropFirst())
-        guard let hop else { return nil }
-        self = hop
+        let relay =
+            body.map { RelayMessage.relay(kind, words.dropFirst(), body: $0) }
+            ?? RelayMessage.relay(kind, words.dropFirst())
+        guard let relay else { return nil }
+        self = relay
     }
 
-    private static func hop(_ kind: UInt8, _ words: ArraySlice<ArraySlice<UInt8>>, body: [UInt8]) -> EngineHop? {
+    private static func relay(_ kind: UInt8, _ words: ArraySlice<ArraySlice<UInt8>>, body: [UInt8]) -> RelayMessage? {
         guard let number = words.first.flatMap({ ASCII.decimal($0) }) else { return nil }
         switch kind {
         case UInt8(ascii: "S"): return session(words).map { .send(number: number, session: $0, body: body) }
@@ -115,7 +115,7 @@ public enum EngineHop: Equatable, Sendable {
         }
     }
 
-    private static func hop(_ kind: UInt8, _ words: ArraySlice<ArraySlice<UInt8>>) -> EngineHop? {
+    private static func relay(_ kind: UInt8, _ words: ArraySlice<ArraySlice<UInt8>>) -> RelayMessage? {
         switch kind {
         case UInt8(ascii: "H"): return numbers(words).map { .held($0) }
         case UInt8(ascii: "W"): return numbers(words).map { .waits($0) }

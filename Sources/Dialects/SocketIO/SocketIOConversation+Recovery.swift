@@ -1,15 +1,15 @@
 public import Core
 
 /// Connection state recovery: a client of a namespace recovers its former topics in full, or starts anew.
-extension SocketIOConversation {
+extension SocketIOMachine {
     /// Whether some client can recover: its events end with the positions of its topics.
     public var marksEvents: Bool { memberships.values.contains { $0.recovery != nil } }
 
     /// The event with the list of positions as its last argument: a client stores that argument when it is a string.
     public mutating func own(
-        _ topic: Topic, _ position: Position, at door: Door, _ units: () -> [WireUnit]
+        _ topic: Topic, _ position: Position, at sessionID: SessionID, _ units: () -> [WireUnit]
     ) -> [WireUnit]? {
-        guard let number = number(of: door), memberships[number]?.recovery != nil else { return nil }
+        guard let number = number(of: sessionID), memberships[number]?.recovery != nil else { return nil }
         memberships[number]?.recovery?.places.set(topic, position)
         var units = units()
         guard let packet = units.first, let places = memberships[number]?.recovery?.places.text else { return nil }
@@ -18,8 +18,10 @@ extension SocketIOConversation {
     }
 
     /// Asks for the former topics of a client that recovers, or admits it as a new one.
-    mutating func recover(_ number: Int, _ user: [UInt8]?, _ steps: inout [ConversationStep]) {
-        guard var recovery = memberships[number]?.recovery, let door = memberships[number]?.door else { return }
+    mutating func recover(_ number: Int, _ user: [UInt8]?, _ steps: inout [DialectStep]) {
+        guard var recovery = memberships[number]?.recovery, let sessionID = memberships[number]?.sessionID else {
+            return
+        }
         let namespace = dialect.names[number]
         if let shown = recovery.shown, let places = SocketIOPlaces(shown.offset),
             let sid = SocketIORecovery.sid(of: shown.pid, namespace: namespace, user: user, dialect.prove)
@@ -39,11 +41,11 @@ extension SocketIOConversation {
         memberships[number]?.recovery = recovery
         guard !recovery.waiting.isEmpty else { return enter(number, sid: recovery.sid, pid: recovery.pid, &steps) }
         let command = ClientCommand.subscribe(recovery.places.requests)
-        steps.append(.request(door, .success(ClientRequest(command: command, ref: nil))))
+        steps.append(.request(sessionID, .success(ClientRequest(command: command, ref: nil))))
     }
 
     /// Records that one more topic was recovered in full, or that the recovery failed.
-    mutating func recovering(_ message: ServerMessage, _ number: Int, _ steps: inout [ConversationStep]) {
+    mutating func recovering(_ message: ServerMessage, _ number: Int, _ steps: inout [DialectStep]) {
         guard let recovery = memberships[number]?.recovery, !recovery.hasFailed else { return }
         switch message {
         case .subscribed(let topic, _, recovered: true, _):
@@ -60,9 +62,9 @@ extension SocketIOConversation {
     }
 
     /// Restarts the clients whose recovery failed.
-    mutating func beginAnew(_ steps: inout [ConversationStep]) {
+    mutating func beginAnew(_ steps: inout [DialectStep]) {
         for (number, membership) in memberships where membership.recovery?.hasFailed == true {
-            steps.append(.end(membership.door))
+            steps.append(.end(membership.sessionID))
             let token = membership.recovery?.token
             open(number, token: token, positions: membership.positions, SocketIORecovery(), &steps)
         }
@@ -73,7 +75,7 @@ extension SocketIOConversation {
 
     /// Admits the client to a namespace.
     mutating func enter(
-        _ number: Int, sid: [UInt8], pid: [UInt8] = [], _ steps: inout [ConversationStep]
+        _ number: Int, sid: [UInt8], pid: [UInt8] = [], _ steps: inout [DialectStep]
     ) {
         memberships[number]?.isOpen = true
         connectDeadlineMs = Int.max
@@ -81,12 +83,12 @@ extension SocketIOConversation {
         if !pid.isEmpty { tellPlaces(number, &steps) }
         guard let membership = memberships[number] else { return }
         for request in memberships[number]?.requests.opened(by: membership.user) ?? [] {
-            steps.append(.request(membership.door, .success(request)))
+            steps.append(.request(membership.sessionID, .success(request)))
         }
     }
 
     /// Sends the positions of the topics in an event that carries nothing else.
-    func tellPlaces(_ number: Int, _ steps: inout [ConversationStep]) {
+    func tellPlaces(_ number: Int, _ steps: inout [DialectStep]) {
         guard let recovery = memberships[number]?.recovery, !recovery.pid.isEmpty else { return }
         let argument = Array("\"".utf8) + recovery.places.text + Array("\"".utf8)
         steps += SocketIOText.event(dialect.names[number], "offset", argument).map { .say($0) }

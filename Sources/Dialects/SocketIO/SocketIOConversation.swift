@@ -5,10 +5,10 @@ public import Core
 /// It is the same over polling and over a WebSocket, because a WebSocket message and a packet of a payload mean the
 /// same. A malformed packet ends the connection with `bad_request`, as clients of this protocol expect. A well-formed
 /// request that cannot be fulfilled receives an error.
-public struct SocketIOConversation: Conversation {
+public struct SocketIOMachine: DialectMachine {
     /// The client's membership of a namespace, or its pending entry.
     struct Membership {
-        let door: Door
+        let sessionID: SessionID
         let positions: Bool
         var requests: SocketRequests
         /// The user of the token that opened it; `nil` for an anonymous client.
@@ -32,7 +32,7 @@ public struct SocketIOConversation: Conversation {
     /// The time at which a connection in no namespace ends; a refused namespace does not extend it.
     var connectDeadlineMs = Int.max
     var memberships: [Int: Membership] = [:]
-    private var lastDoor = Door.main.number
+    private var lastSessionID = SessionID.main.number
     private var unfinished: Unfinished?
     private var batches = SubscribeBatches()
     private var isOver = false
@@ -52,14 +52,14 @@ public struct SocketIOConversation: Conversation {
     }
 
     /// Sends the open packet; the client enters namespaces after it.
-    public mutating func began(nowMs: Int, _ steps: inout [ConversationStep]) {
+    public mutating func began(nowMs: Int, _ steps: inout [DialectStep]) {
         heartbeat.lives(nowMs: nowMs)
         connectDeadlineMs = nowMs + dialect.settings.connectMs
         steps.append(.say(WireUnit(.text, SocketIOText.open(sid: sid, upgrades: upgrades, dialect.settings))))
     }
 
     /// Sends a ping, or ends the connection.
-    public mutating func deadlineReached(nowMs: Int, _ steps: inout [ConversationStep]) {
+    public mutating func deadlineReached(nowMs: Int, _ steps: inout [DialectStep]) {
         guard !isOver else { return }
         if nowMs >= connectDeadlineMs { return close(.timeout, &steps) }
         beginAnew(&steps)
@@ -72,7 +72,7 @@ public struct SocketIOConversation: Conversation {
 
     /// Reads one Engine.IO packet.
     public mutating func received(
-        _ message: [UInt8], as kind: MessageKind, nowMs: Int, _ steps: inout [ConversationStep]
+        _ message: [UInt8], as kind: MessageKind, nowMs: Int, _ steps: inout [DialectStep]
     ) {
         guard !isOver else { return }
         guard let packet = EnginePacket(message: message, as: kind) else { return close(.badRequest, &steps) }
@@ -87,18 +87,20 @@ public struct SocketIOConversation: Conversation {
     }
 
     /// The client is in the namespace, or will be once it has recovered its topics there.
-    public mutating func opened(_ door: Door, by user: [UInt8]?, _ steps: inout [ConversationStep]) {
-        guard let number = number(of: door) else { return }
+    public mutating func opened(_ sessionID: SessionID, by user: [UInt8]?, _ steps: inout [DialectStep]) {
+        guard let number = number(of: sessionID) else { return }
         memberships[number]?.user = user
         guard memberships[number]?.recovery != nil else { return enter(number, sid: dialect.makeID(), &steps) }
         recover(number, user, &steps)
     }
 
     /// The client may not enter, or has to leave: it receives the reason, and the connection stays open.
-    public mutating func refused(_ door: Door, _ refusal: Refusal, _ steps: inout [ConversationStep]) {
-        guard let number = number(of: door), let membership = memberships.removeValue(forKey: number) else { return }
+    public mutating func refused(_ sessionID: SessionID, _ refusal: Refusal, _ steps: inout [DialectStep]) {
+        guard let number = number(of: sessionID), let membership = memberships.removeValue(forKey: number) else {
+            return
+        }
         let name = dialect.names[number]
-        batches.ended(door)
+        batches.ended(sessionID)
         guard membership.isOpen else {
             steps.append(.say(WireUnit(.text, SocketIOText.refused(name, refusal))))
             return
@@ -111,26 +113,26 @@ public struct SocketIOConversation: Conversation {
 
     /// Sends the message as the acknowledgement that the client waits for, or as an event.
     public mutating func told(
-        _ message: ServerMessage, at door: Door, ref: Reference?, _ steps: inout [ConversationStep]
+        _ message: ServerMessage, at sessionID: SessionID, ref: Reference?, _ steps: inout [DialectStep]
     ) {
         // A message about the connection is sent in each of its namespaces: a client's handlers belong to one.
-        guard door != .main else {
+        guard sessionID != .main else {
             for (number, membership) in memberships.sorted(by: { $0.key < $1.key }) where membership.isOpen {
                 say(message, in: number, &steps)
             }
             return
         }
-        guard let number = number(of: door) else { return }
+        guard let number = number(of: sessionID) else { return }
         let following = memberships[number]?.requests.told(message) ?? []
         if memberships[number]?.recovery?.waiting.isEmpty == false { return recovering(message, number, &steps) }
         tell(message, ref.flatMap(SocketIOReference.init), in: number, &steps)
         if memberships[number]?.recovery?.places.told(message) == true { tellPlaces(number, &steps) }
-        for request in following { steps.append(.request(door, .success(request))) }
+        for request in following { steps.append(.request(sessionID, .success(request))) }
     }
 
     /// The encoder of the session's namespace and of its choice of positions.
-    public func encoder(of door: Door) -> Int {
-        number(of: door).map { 2 * $0 + (memberships[$0]?.positions == true ? 1 : 0) } ?? 0
+    public func encoder(of sessionID: SessionID) -> Int {
+        number(of: sessionID).map { 2 * $0 + (memberships[$0]?.positions == true ? 1 : 0) } ?? 0
     }
 
     /// The operation of an acknowledgement's number, which counts on this connection and in its namespace.
@@ -139,8 +141,8 @@ public struct SocketIOConversation: Conversation {
 
 // MARK: Packets
 
-extension SocketIOConversation {
-    private mutating func text(_ payload: ArraySlice<UInt8>, nowMs: Int, _ steps: inout [ConversationStep]) {
+extension SocketIOMachine {
+    private mutating func text(_ payload: ArraySlice<UInt8>, nowMs: Int, _ steps: inout [DialectStep]) {
         guard unfinished == nil, let packet = SocketIOPacket(parsing: payload, json: dialect.settings.json) else {
             return close(.badRequest, &steps)
         }
@@ -152,7 +154,7 @@ extension SocketIOConversation {
     }
 
     /// Collects attachments up to the last, within the bytes that one packet may have.
-    private mutating func attachment(_ bytes: ArraySlice<UInt8>, nowMs: Int, _ steps: inout [ConversationStep]) {
+    private mutating func attachment(_ bytes: ArraySlice<UInt8>, nowMs: Int, _ steps: inout [DialectStep]) {
         guard var waiting = unfinished else { return close(.badRequest, &steps) }
         unfinished = nil
         waiting.bytes += bytes.count
@@ -162,7 +164,7 @@ extension SocketIOConversation {
         finished(waiting.packet.filled(with: waiting.attachments, dialect.settings.json), nowMs: nowMs, &steps)
     }
 
-    private mutating func finished(_ packet: SocketIOPacket, nowMs: Int, _ steps: inout [ConversationStep]) {
+    private mutating func finished(_ packet: SocketIOPacket, nowMs: Int, _ steps: inout [DialectStep]) {
         let number = dialect.number(of: packet.namespace)
         guard packet.kind != .connect else { return connect(packet, number, &steps) }
         guard let number, let membership = memberships[number], membership.isOpen else {
@@ -171,18 +173,18 @@ extension SocketIOConversation {
         switch packet.kind {
         case .disconnect:
             memberships[number] = nil
-            batches.ended(membership.door)
+            batches.ended(membership.sessionID)
             if isOutside { connectDeadlineMs = nowMs + dialect.settings.connectMs }
-            steps.append(.end(membership.door))
+            steps.append(.end(membership.sessionID))
         case .event, .binaryEvent:
-            event(packet, number, membership.door, &steps)
+            event(packet, number, membership.sessionID, &steps)
         case .connect, .ack, .connectError, .binaryAck:
             // The gateway asks clients for no acknowledgement, so none can match a request.
             return
         }
     }
 
-    private mutating func connect(_ packet: SocketIOPacket, _ number: Int?, _ steps: inout [ConversationStep]) {
+    private mutating func connect(_ packet: SocketIOPacket, _ number: Int?, _ steps: inout [DialectStep]) {
         guard let number else {
             steps.append(.say(WireUnit(.text, SocketIOText.refused(packet.namespace, nil))))
             return
@@ -198,13 +200,14 @@ extension SocketIOConversation {
 
     mutating func open(
         _ number: Int, token: [UInt8]?, positions: Bool, _ recovery: SocketIORecovery?,
-        _ steps: inout [ConversationStep]
+        _ steps: inout [DialectStep]
     ) {
-        lastDoor += 1
-        let door = Door(lastDoor)
+        lastSessionID += 1
+        let sessionID = SessionID(lastSessionID)
         memberships[number] = Membership(
-            door: door, positions: positions, requests: SocketRequests(dialect.sockets[number]), recovery: recovery)
-        steps.append(.open(door, token: token))
+            sessionID: sessionID, positions: positions, requests: SocketRequests(dialect.sockets[number]),
+            recovery: recovery)
+        steps.append(.open(sessionID, token: token))
     }
 
     /// Reads the members `token`, `positions` and `recovery` that a client presents when it connects.
@@ -242,23 +245,23 @@ extension SocketIOConversation {
     }
 
     private mutating func event(
-        _ packet: SocketIOPacket, _ number: Int, _ door: Door, _ steps: inout [ConversationStep]
+        _ packet: SocketIOPacket, _ number: Int, _ sessionID: SessionID, _ steps: inout [DialectStep]
     ) {
-        var ref = packet.ackID.flatMap { SocketIOReference(door: door, ackID: $0).reference }
+        var ref = packet.ackID.flatMap { SocketIOReference(sessionID: sessionID, ackID: $0).reference }
         do throws(Refusal) {
             let decoder = SocketIODecoder(settings: dialect.settings, socket: dialect.sockets[number])
             let command = try decoder.command(packet)
             if let ackID = packet.ackID, let topics = listedTopics(of: command, packet) {
-                guard let batch = batches.begin(topics, at: door) else {
+                guard let batch = batches.begin(topics, at: sessionID) else {
                     throw Refusal(.rateLimited, "Too many requests for several topics wait for their answers.")
                 }
-                ref = SocketIOReference(door: door, ackID: ackID, batch: batch).reference
+                ref = SocketIOReference(sessionID: sessionID, ackID: ackID, batch: batch).reference
             }
             if case .subscribe(let asked) = command { memberships[number]?.recovery?.places.asks(asked) }
             let request = ClientRequest(command: command, ref: ref)
-            steps.append(.request(door, .success(memberships[number]?.requests.received(request) ?? request)))
+            steps.append(.request(sessionID, .success(memberships[number]?.requests.received(request) ?? request)))
         } catch {
-            steps.append(.request(door, .failure(DialectRefusal(refusal: error, ref: ref, close: nil))))
+            steps.append(.request(sessionID, .failure(DialectRefusal(refusal: error, ref: ref, close: nil))))
         }
     }
 
@@ -278,9 +281,9 @@ extension SocketIOConversation {
 
 // MARK: Answers
 
-extension SocketIOConversation {
+extension SocketIOMachine {
     private mutating func tell(
-        _ message: ServerMessage, _ reference: SocketIOReference?, in number: Int, _ steps: inout [ConversationStep]
+        _ message: ServerMessage, _ reference: SocketIOReference?, in number: Int, _ steps: inout [DialectStep]
     ) {
         guard let reference else { return say(message, in: number, &steps) }
         guard let batch = reference.batch else {
@@ -295,7 +298,7 @@ extension SocketIOConversation {
 
     /// Stores one of several answers; a join is also sent at once, as an event, since the topic's events follow it.
     private mutating func answered(
-        _ message: ServerMessage, _ batch: Int, _ ackID: Int, in number: Int, _ steps: inout [ConversationStep]
+        _ message: ServerMessage, _ batch: Int, _ ackID: Int, in number: Int, _ steps: inout [DialectStep]
     ) {
         let answered: Topic?
         switch message {
@@ -315,25 +318,25 @@ extension SocketIOConversation {
         acknowledge(SocketIOText.batch(results), ackID, in: number, &steps)
     }
 
-    private func acknowledge(_ argument: [UInt8], _ ackID: Int, in number: Int, _ steps: inout [ConversationStep]) {
+    private func acknowledge(_ argument: [UInt8], _ ackID: Int, in number: Int, _ steps: inout [DialectStep]) {
         steps += SocketIOText.ack(dialect.names[number], ackID, argument).map { .say($0) }
     }
 
-    private func say(_ message: ServerMessage, in number: Int, _ steps: inout [ConversationStep]) {
+    private func say(_ message: ServerMessage, in number: Int, _ steps: inout [DialectStep]) {
         guard let name = SocketIOAnswer.eventName(of: message) else { return }
         let argument = SocketIOAnswer.argument(of: message, dialect.sockets[number])
         steps += SocketIOText.event(dialect.names[number], name, argument).map { .say($0) }
     }
 
     /// The namespace of a session that is open or opening.
-    func number(of door: Door) -> Int? {
-        memberships.first { $0.value.door == door }?.key
+    func number(of sessionID: SessionID) -> Int? {
+        memberships.first { $0.value.sessionID == sessionID }?.key
     }
 
     /// Whether the client is in no namespace.
     private var isOutside: Bool { !memberships.values.contains { $0.isOpen } }
 
-    private mutating func close(_ reason: CloseReason, _ steps: inout [ConversationStep]) {
+    private mutating func close(_ reason: CloseReason, _ steps: inout [DialectStep]) {
         isOver = true
         steps.append(.close(reason))
     }

@@ -88,10 +88,10 @@ public struct SocketIODialect: Dialect {
     func number(of namespace: [UInt8]) -> Int? { numbers[namespace] }
 
     /// Begins the conversation of a connection that is a WebSocket from the beginning.
-    public func converse() -> any Conversation { converse(sid: makeID(), upgrades: false) }
+    public func converse() -> any DialectMachine { converse(sid: makeID(), upgrades: false) }
 
     /// Begins a conversation with the session id `sid`; `upgrades` offers the client a move to a WebSocket.
-    public func converse(sid: [UInt8], upgrades: Bool) -> SocketIOConversation {
-        SocketIOConversation(self, sid: sid, upgrades: upgrades)
+    public func converse(sid: [UInt8], upgrades: Bool) -> SocketIOMachine {
+        SocketIOMachine(self, sid: sid, upgrades: upgrades)
     }
 }

@@ -5,12 +5,12 @@ import Core
 /// Written as `DOOR.ACK`, or `DOOR.ACK.BATCH` for one of several answers in one acknowledgement. Session numbers are
 /// used once on a connection, so the same acknowledgement number in two namespaces is two operations.
 struct SocketIOReference: Equatable, Sendable {
-    let door: Int
+    let sessionID: Int
     let ackID: Int
     let batch: Int?
 
-    init(door: Door, ackID: Int, batch: Int? = nil) {
-        self.door = door.number
+    init(sessionID: SessionID, ackID: Int, batch: Int? = nil) {
+        self.sessionID = sessionID.number
         self.ackID = ackID
         self.batch = batch
     }
@@ -19,14 +19,14 @@ struct SocketIOReference: Equatable, Sendable {
         let parts = reference.bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let numbers = parts.compactMap { ASCII.decimal($0) }
         guard numbers.count == parts.count, numbers.count == 2 || numbers.count == 3 else { return nil }
-        door = numbers[0]
+        sessionID = numbers[0]
         ackID = numbers[1]
         batch = numbers.count == 3 ? numbers[2] : nil
     }
 
     var reference: Reference? {
         var text: [UInt8] = []
-        text.append(decimal: door)
+        text.append(decimal: sessionID)
         text.append(UInt8(ascii: "."))
         text.append(decimal: ackID)
         if let batch {

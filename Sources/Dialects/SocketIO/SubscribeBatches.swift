@@ -9,7 +9,7 @@ struct SubscribeBatches: Sendable {
     static let batchesMax = 16
 
     private struct Batch {
-        let door: Door
+        let sessionID: SessionID
         let topics: [Topic]
         var results: [[UInt8]?]
         var missing: Int
@@ -19,11 +19,12 @@ struct SubscribeBatches: Sendable {
     private var last = 0
 
     /// Begins a batch; `nil` when too many wait.
-    mutating func begin(_ topics: [Topic], at door: Door) -> Int? {
+    mutating func begin(_ topics: [Topic], at sessionID: SessionID) -> Int? {
         guard batches.count < SubscribeBatches.batchesMax else { return nil }
         last += 1
         batches[last] = Batch(
-            door: door, topics: topics, results: Array(repeating: nil, count: topics.count), missing: topics.count)
+            sessionID: sessionID, topics: topics, results: Array(repeating: nil, count: topics.count),
+            missing: topics.count)
         return last
     }
 
@@ -43,7 +44,7 @@ struct SubscribeBatches: Sendable {
     mutating func refused(_ number: Int) -> Bool { batches.removeValue(forKey: number) != nil }
 
     /// Drops the batches of a session that ended.
-    mutating func ended(_ door: Door) {
-        batches = batches.filter { $0.value.door != door }
+    mutating func ended(_ sessionID: SessionID) {
+        batches = batches.filter { $0.value.sessionID != sessionID }
     }
 }

@@ -1,7 +1,7 @@
 /// Pending questions to outside services; pure.
 ///
 /// A caller whose question is already pending shares the answer. Time is a parameter, monotonic milliseconds.
-struct AskBook<Waiter> {
+struct PendingRequests<Waiter> {
     /// The properties in which two questions must agree to share an answer.
     struct Question: Hashable {
         /// The command that asks: no two commands share answers.

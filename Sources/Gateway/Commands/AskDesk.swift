@@ -8,7 +8,7 @@ import Rights
 /// One shard's questions to outside services, which couriers answer through Redis (docs/courier.md).
 ///
 /// A question waits in a list of its service, and its answer arrives on the node's own channel. Thread: the shard's.
-final class AskDesk {
+final class CourierRequests {
     typealias Completion = CommandRunner.Completion
 
     /// A question as its callers need it.
@@ -23,7 +23,7 @@ final class AskDesk {
     private let shard: Int
     private let statistics: ShardStatistics
     private let nowMs: () -> Int
-    private var book: AskBook<Asker>
+    private var book: PendingRequests<Asker>
 
     /// Maximum callers of one shard that wait for answers.
     private static let waitersMax = 4_096
@@ -36,8 +36,9 @@ final class AskDesk {
         self.shard = shard
         self.statistics = statistics
         self.nowMs = nowMs
-        book = AskBook(
-            questionsMax: max(1, node.limits.asksMax / max(1, node.shards.count)), waitersMax: AskDesk.waitersMax)
+        book = PendingRequests(
+            questionsMax: max(1, node.limits.asksMax / max(1, node.shards.count)),
+            waitersMax: CourierRequests.waitersMax)
     }
 
     // MARK: Questions
@@ -45,7 +46,7 @@ final class AskDesk {
     /// Sends a script's result to a service as a question, or answers at once from the cache.
     func ask(_ via: OutsideAnswer, _ command: CommandDescriptor, _ request: [UInt8], _ completion: @escaping Completion)
     {
-        let question = AskBook<Asker>.Question(command: command.name, request: request)
+        let question = PendingRequests<Asker>.Question(command: command.name, request: request)
         var id = Array("!\(shard).".utf8)
         id.append(contentsOf: SecureRandom.text(byteCount: 18))
         let digest = Base64.encode(Digest.sha256(Array(command.name.utf8) + [0] + request), .url)
@@ -102,7 +103,7 @@ final class AskDesk {
             finish(id, .failure(CommandFailure(Refusal(.unavailable, via.absent))))
         default:
             let text = "too many questions to \(via.service) wait; try again"
-            finish(id, AskDesk.refusal(text, AskDesk.retryMs))
+            finish(id, CourierRequests.refusal(text, CourierRequests.retryMs))
         }
     }
 
@@ -126,14 +127,16 @@ final class AskDesk {
             guard body.count <= limits.askAnswerBytesMax, let answer = CommandAnswer(outside: body, limits: limits.json)
             else {
                 statistics.asksUnreadable.add(1)
-                return tell(askers, AskDesk.refusal("the answer of \(service) could not be read", AskDesk.retryMs))
+                return tell(
+                    askers,
+                    CourierRequests.refusal("the answer of \(service) could not be read", CourierRequests.retryMs))
             }
             if first.via.cacheSeconds > 0 { keep(body, first) }
             tell(askers, .success(answer))
         default:
             statistics.asksFailed.add(1)
             let seconds = words.count > 2 ? ASCII.decimal(words[2]).map { min(max($0, 1), 3_600) } : nil
-            tell(askers, AskDesk.refusal("\(service) could not be asked", (seconds ?? 1) * 1_000))
+            tell(askers, CourierRequests.refusal("\(service) could not be asked", (seconds ?? 1) * 1_000))
         }
     }
 
@@ -150,7 +153,7 @@ final class AskDesk {
 
     private func unreadable(_ id: [UInt8], _ via: OutsideAnswer) {
         statistics.asksUnreadable.add(1)
-        finish(id, AskDesk.refusal("the answer of \(via.service) could not be read", AskDesk.retryMs))
+        finish(id, CourierRequests.refusal("the answer of \(via.service) could not be read", CourierRequests.retryMs))
     }
 
     /// Gives up questions that have waited too long.
@@ -159,7 +162,9 @@ final class AskDesk {
             let askers = book.take(id)
             statistics.asksSlow.add(1)
             let service = askers.first?.via.service ?? ""
-            tell(askers, AskDesk.refusal("\(service) takes too long to answer; try again", AskDesk.retryMs))
+            tell(
+                askers,
+                CourierRequests.refusal("\(service) takes too long to answer; try again", CourierRequests.retryMs))
         }
         statistics.asksWaiting.set(book.count)
     }
@@ -176,7 +181,7 @@ final class AskDesk {
 
     private func refuse(_ completion: Completion, _ text: String) {
         statistics.commandsRefused.add(1)
-        completion(AskDesk.refusal(text, AskDesk.retryMs))
+        completion(CourierRequests.refusal(text, CourierRequests.retryMs))
     }
 
     private static func refusal(_ text: String, _ retryMs: Int) -> Result<CommandAnswer, CommandFailure> {
@@ -185,4 +190,4 @@ final class AskDesk {
 }
 
 @available(*, unavailable)
-extension AskDesk: Sendable {}
+extension CourierRequests: Sendable {}

@@ -10,7 +10,7 @@ import Service
 ///
 /// The flow "command" of the design: a dialect's event or a route -> descriptor -> arguments -> rights -> script ->
 /// answer to the caller alone. Its changes for others return through Redis like any event. Thread: the shard's.
-final class CommandDesk {
+final class CommandService {
     /// Receives the caller's answer.
     typealias Completion = CommandRunner.Completion
 
@@ -35,17 +35,17 @@ final class CommandDesk {
 
     private let node: Node
     private let link: any RedisCalls
-    private let desk: ReadDesk
+    private let desk: ReadScheduler
     private let reads: SharedReader<Result<CommandAnswer, CommandFailure>>
     private let runner: CommandRunner
     private let statistics: ShardStatistics
     private let nowMs: () -> Int
     /// The questions to outside services.
-    let asks: AskDesk
+    let asks: CourierRequests
     private var heartbeats: [(command: CommandDescriptor, queue: HeartbeatQueue)]
 
     init(
-        node: Node, link: any RedisCalls, replicas: ReplicaWaits?, shard: Int, desk: ReadDesk,
+        node: Node, link: any RedisCalls, replicas: ReplicaWaits?, shard: Int, desk: ReadScheduler,
         statistics: ShardStatistics,
         top: @escaping (Topic) -> Position?, nowMs: @escaping () -> Int
     ) {
@@ -55,7 +55,7 @@ final class CommandDesk {
         reads = SharedReader(desk)
         self.statistics = statistics
         self.nowMs = nowMs
-        asks = AskDesk(node: node, link: link, shard: shard, statistics: statistics, nowMs: nowMs)
+        asks = CourierRequests(node: node, link: link, shard: shard, statistics: statistics, nowMs: nowMs)
         let log = node.log
         runner = CommandRunner(
             link: link, replicas: replicas, scripts: node.library.table, settings: node.commands, top: top
@@ -205,7 +205,7 @@ final class CommandDesk {
         if let refusal = node.budgets.payOwn(payer, us: weightUs, nowMs: nowMs()) {
             return answer(.failure(refusal))
         }
-        let read = ReadDesk.Read(
+        let read = ReadScheduler.Read(
             payer: payer,
             send: { over in
                 run(request.lane) { result in

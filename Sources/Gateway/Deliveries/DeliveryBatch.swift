@@ -19,7 +19,7 @@ final class DeliveryBatch {
     }
 
     /// Whether one of the events was published by that session, which excludes it.
-    func hasEvent(of origin: SessionOrigin?) -> Bool {
+    func hasEvent(of origin: EchoExclusion?) -> Bool {
         hasOrigins && deliveries.contains { $0.message.origin == origin }
     }
 

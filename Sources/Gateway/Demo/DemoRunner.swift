@@ -15,7 +15,7 @@ final class DemoRunner {
     private let reactor: Reactor
     private let servers: LocalServers
     private let link: CallLink
-    private let store: Store
+    private let store: EventLog
     private let runner: CommandRunner
     private let catalogue: Catalogue
     private let keys: Keys
@@ -56,12 +56,12 @@ final class DemoRunner {
         let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(settings.limits, reactors: 1))
         servers = try LocalServers(context, parts.redis, name: "switchboard-demo")
         link = try CallLink(
-            context, parts.redis, servers.board, name: "switchboard-demo", registry: parts.library.table.registry,
+            context, parts.redis, servers.directory, name: "switchboard-demo", registry: parts.library.table.registry,
             onReady: { [connections] _ in connections.value += 1 })
-        let desk = try ReadDesk(
+        let desk = try ReadScheduler(
             reactor, limits: settings.limits, budgets: Budgets(settings.limits, nowMs: reactor.nowMs),
             statistics: ShardStatistics(transport: context.statistics, loop: reactor.statistics))
-        store = Store(
+        store = EventLog(
             reactor, link: link, scripts: parts.scripts, keys: keys, limits: settings.limits,
             access: parts.access, desk: desk)
         runner = CommandRunner(

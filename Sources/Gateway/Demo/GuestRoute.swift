@@ -20,7 +20,7 @@ struct GuestRoute {
             let refusal = Refusal(.rateLimited, "too many guests at once; try again", retryAfterMs: waitMs)
             return respond(.refusal(refusal, keepAlive: true))
         }
-        let arguments = CommandDesk.Request(
+        let arguments = CommandService.Request(
             path: [TextArgument(name: "shopId", value: Array(DemoCast.shop.utf8))])
         shard.commands.perform("check_in_code", arguments, caller: .service("demo")) { [shard, guests] result in
             guard case .success(let answer) = result else { return respond(CommandRoute.response(result)) }

@@ -5,7 +5,7 @@ import HTTPCodec
 ///
 /// Thread: the shard's.
 final class BroadcastBatch {
-    private var results: [Result<(Topic, Store.Receipt), Refusal>?]
+    private var results: [Result<(Topic, EventLog.PublishReceipt), Refusal>?]
     private var left: Int
     private let completion: (BroadcastBatch) -> Void
 
@@ -17,7 +17,7 @@ final class BroadcastBatch {
     }
 
     /// Takes one item's result.
-    func finish(_ index: Int, _ result: Result<(Topic, Store.Receipt), Refusal>) {
+    func finish(_ index: Int, _ result: Result<(Topic, EventLog.PublishReceipt), Refusal>) {
         guard results[index] == nil else { return }
         results[index] = result
         left -= 1
@@ -64,7 +64,7 @@ final class BroadcastBatch {
     }
 
     /// Appends the publisher's receipt of one message.
-    static func append(_ receipt: Store.Receipt, _ topic: Topic, to body: inout [UInt8]) {
+    static func append(_ receipt: EventLog.PublishReceipt, _ topic: Topic, to body: inout [UInt8]) {
         body.append(text: "{\"topic\":\"")
         body.append(contentsOf: topic.bytes)
         body.append(text: "\",\"epoch\":\"")

@@ -69,7 +69,7 @@ struct BroadcastRoute {
 
     private func publish(
         _ request: PublishRequest, _ caller: Caller,
-        _ completion: @escaping (Result<(Topic, Store.Receipt), Refusal>) -> Void
+        _ completion: @escaping (Result<(Topic, EventLog.PublishReceipt), Refusal>) -> Void
     ) {
         // Only services reach this route, and they have names: no connection is needed to tell them apart.
         let id = request.id.map { PublishID($0, of: caller, connection: []) }

@@ -46,7 +46,7 @@ struct CommandRoute {
 
     private func perform(
         _ request: HTTPRequest, status: Int = 200, _ respond: @escaping Respond,
-        _ call: (CommandDesk, CommandDesk.Request, Caller, @escaping CommandDesk.Completion) -> Void
+        _ call: (CommandService, CommandService.Request, Caller, @escaping CommandService.Completion) -> Void
     ) {
         do throws(Refusal) {
             var arguments = try arguments(request)
@@ -59,8 +59,8 @@ struct CommandRoute {
         }
     }
 
-    private func arguments(_ request: HTTPRequest) throws(Refusal) -> CommandDesk.Request {
-        var arguments = CommandDesk.Request()
+    private func arguments(_ request: HTTPRequest) throws(Refusal) -> CommandService.Request {
+        var arguments = CommandService.Request()
         arguments.operation = try CommandRoute.operation(request.head)
         guard let items = request.head.queryItems else {
             throw Refusal(.badRequest, "the query has a malformed escape")

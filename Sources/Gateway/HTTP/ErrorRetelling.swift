@@ -8,7 +8,7 @@ import Service
 /// Writes a request's refusal in the form of the pack that its path belongs to.
 ///
 /// Every refusal passes through here, whether the codec, the gate, a route or a script made it.
-struct ErrorRetelling {
+struct ErrorRewriter {
     /// The form of the pack's refusals.
     let errors: RouteErrors
     /// The client's name for its request; `nil`: the gateway draws one.

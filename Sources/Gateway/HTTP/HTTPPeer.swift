@@ -13,7 +13,7 @@ import WebSocketCodec
 /// One request is answered at a time. Later data of the client waits: at most one read of it, then in its socket.
 final class HTTPPeer: ConnectionHandler {
     /// The listener of the connection, which decides the routes that it may reach.
-    enum Door: Sendable {
+    enum ListenerRole: Sendable {
         /// Clients and backends; operations too when they have no listener of their own.
         case front(operations: Bool)
         /// The private listener of operations.
@@ -31,7 +31,7 @@ final class HTTPPeer: ConnectionHandler {
     }
 
     private unowned let shard: Shard
-    private let door: Door
+    private let role: ListenerRole
     private let isSecure: Bool
     private var connection: Connection?
     private var parser: HTTPRequestParser
@@ -40,7 +40,7 @@ final class HTTPPeer: ConnectionHandler {
     /// The last request's fields for pages of other origins; responses to malformed requests bear none.
     private var crossOrigin: [HTTPResponse.Field] = []
     /// The form of a refusal of the request under way; `nil`: the usual form.
-    private var retelling: ErrorRetelling?
+    private var retelling: ErrorRewriter?
     /// The head of the request under way; `nil` between two requests.
     private var asked: (head: HTTPRequestHead, atMs: Int)?
     /// Whether the connection ends because no further request arrived.
@@ -51,9 +51,9 @@ final class HTTPPeer: ConnectionHandler {
     private var onAbandoned: (() -> Void)?
     private var stash: [UInt8] = []
 
-    init(shard: Shard, door: Door, isSecure: Bool) {
+    init(shard: Shard, role: ListenerRole, isSecure: Bool) {
         self.shard = shard
-        self.door = door
+        self.role = role
         self.isSecure = isSecure
         parser = HTTPRequestParser(limits: HTTPLimits(shard.limits))
     }
@@ -93,15 +93,15 @@ final class HTTPPeer: ConnectionHandler {
             switch event {
             case .head(let head):
                 asked = (head, shard.nowMs)
-                if case .front = door {
+                if case .front = role {
                     crossOrigin = shard.router.crossOrigin.fields(head)
                     retelling = shard.router.retelling(head)
                 }
                 if let upgrade = head.upgrade {
                     return openWebSocket(head, upgrade, rest: bytes, from: position)
                 }
-                if head.method == .get, head.body == .none, case .front = door,
-                    let entry = shard.node.openings.entry(head, .eventStream)
+                if head.method == .get, head.body == .none, case .front = role,
+                    let entry = shard.node.dialects.entry(head, .eventStream)
                 {
                     return openStream(head, entry, rest: bytes.count - position)
                 }
@@ -129,7 +129,7 @@ final class HTTPPeer: ConnectionHandler {
 
     /// Checks a head; false when the request was refused for it and its body is not read.
     private func take(_ head: HTTPRequestHead, _ connection: Connection) -> Bool {
-        let verdict = RequestGate(shard: shard, door: door).judge(head, origin(head))
+        let verdict = RequestGate(shard: shard, role: role).judge(head, origin(head))
         pending = Pending(head: head, verdict: verdict.map(\.request))
         switch verdict {
         case .failure(let refusal):
@@ -157,12 +157,12 @@ final class HTTPPeer: ConnectionHandler {
         case .success(var request):
             request.body = body
             request.watch = { [unowned self] in onAbandoned = $0 }
-            shard.router.route(request, door: door) { [self] response in respond(response) }
+            shard.router.route(request, role: role) { [self] response in respond(response) }
         }
     }
 
-    private func origin(_ head: HTTPRequestHead) -> RequestOrigin {
-        RequestOrigin(head.headers, peer: connection?.address, overTLS: isSecure) { [shard] address in
+    private func origin(_ head: HTTPRequestHead) -> ClientAddress {
+        ClientAddress(head.headers, peer: connection?.address, overTLS: isSecure) { [shard] address in
             shard.node.isTrustedProxy(address)
         }
     }
@@ -195,7 +195,7 @@ final class HTTPPeer: ConnectionHandler {
     /// Answers and ends the connection.
     private func refuse(_ response: HTTPResponse, method: HTTPMethod?, reason: CloseReason = .httpRefused) {
         let retold = retelling?.retold(response) ?? response
-        note(retold, response.failure, pending?.caller, isTold: reason == .connectionLimit)
+        note(retold, response.failure, pending?.caller, isReported: reason == .connectionLimit)
         finish(retold, method: method, reason: reason)
     }
 
@@ -215,21 +215,21 @@ final class HTTPPeer: ConnectionHandler {
 
     /// Logs a response; `failure` is its error before a pack rewrote it.
     private func note(
-        _ response: HTTPResponse, _ failure: HTTPResponse.Failure?, _ caller: Caller?, isTold: Bool = false
+        _ response: HTTPResponse, _ failure: HTTPResponse.Failure?, _ caller: Caller?, isReported: Bool = false
     ) {
-        note(status: response.status, bytes: response.body.count, failure, by: caller, isTold: isTold)
+        note(status: response.status, bytes: response.body.count, failure, by: caller, isReported: isReported)
     }
 
     private func note(
         status: Int, bytes: Int = 0, _ failure: HTTPResponse.Failure? = nil, by caller: Caller?,
-        isTold: Bool = false
+        isReported: Bool = false
     ) {
         guard let connection else { return }
         let address = asked.map { origin($0.head).address } ?? connection.address
         let tookMs = asked.map { shard.nowMs - $0.atMs } ?? 0
         RequestNote(
             head: asked?.head, caller: caller, address: address, status: status, failure: failure, bytes: bytes,
-            tookMs: tookMs, connection: connection.number, isTold: isTold
+            tookMs: tookMs, connection: connection.number, isReported: isReported
         ).write(to: shard)
         asked = nil
     }
@@ -238,7 +238,7 @@ final class HTTPPeer: ConnectionHandler {
 
     private func openWebSocket(_ head: HTTPRequestHead, _ upgrade: HTTPUpgrade, rest bytes: Span<UInt8>, from: Int) {
         guard let connection else { return }
-        guard case .front = door else {
+        guard case .front = role else {
             return refuse(.refusal(Refusal(.notFound, "there is no WebSocket here"), keepAlive: false), method: .get)
         }
         guard let opening = admit(head, { shard.router.openWebSocket(head, $0) }) else { return }
@@ -258,21 +258,21 @@ final class HTTPPeer: ConnectionHandler {
         }
         guard connection.send(answer) else { return connection.abort(.internalError) }
         note(status: 101, by: opening.caller)
-        let line: WebSocketLine
+        let transport: WebSocketTransport
         switch opening {
         case .echo:
-            line = WebSocketLine(echo: shard, connection: connection, deflate: deflate)
-        case .conversation(let dialect, let caller):
+            transport = WebSocketTransport(echo: shard, connection: connection, deflate: deflate)
+        case .machine(let dialect, let caller):
             let peer = Peer(host: shard, dialect: dialect, caller: caller)
-            line = WebSocketLine(shard: shard, connection: connection, peer: peer, deflate: deflate)
+            transport = WebSocketTransport(shard: shard, connection: connection, peer: peer, deflate: deflate)
         case .move(let session):
-            line = WebSocketLine(shard: shard, connection: connection, probing: session, deflate: deflate)
+            transport = WebSocketTransport(shard: shard, connection: connection, probing: session, deflate: deflate)
         case .moveElsewhere:
             return
         }
-        hand(connection, to: line)
-        line.begin()
-        if from < bytes.count { line.received(bytes.extracting(from..<bytes.count)) }
+        hand(connection, to: transport)
+        transport.begin()
+        if from < bytes.count { transport.received(bytes.extracting(from..<bytes.count)) }
     }
 
     /// Passes the connection to the shard of its session, which answers the upgrade.
@@ -290,7 +290,7 @@ final class HTTPPeer: ConnectionHandler {
         shard.polling.send(moving, to: home, session, answer: answer, deflate)
     }
 
-    private func openStream(_ head: HTTPRequestHead, _ entry: OpeningTable.Entry, rest: Int) {
+    private func openStream(_ head: HTTPRequestHead, _ entry: DialectRegistry.Entry, rest: Int) {
         guard let connection else { return }
         shard.statistics.requests.add(1)
         let address = origin(head).address
@@ -302,20 +302,20 @@ final class HTTPPeer: ConnectionHandler {
         }
         guard let opening = admit(head, { shard.router.open(entry, head, $0) }) else { return }
         let more = [isSecure ? shard.node.strictTransport : nil].compactMap(\.self)
-        guard case .conversation(let dialect, let caller) = opening,
+        guard case .machine(let dialect, let caller) = opening,
             connection.send(HTTPResponse.eventStream(crossOrigin + more))
         else { return connection.abort(.internalError) }
         note(status: 200, by: caller)
         let peer = Peer(host: shard, dialect: dialect, caller: caller)
-        let line = EventStreamLine(shard: shard, connection: connection, peer: peer)
-        hand(connection, to: line)
-        line.begin()
-        if rest > 0 { line.close(.badRequest) }
+        let transport = EventStreamTransport(shard: shard, connection: connection, peer: peer)
+        hand(connection, to: transport)
+        transport.begin()
+        if rest > 0 { transport.close(.badRequest) }
     }
 
     /// Opens the request's session when one more client is admitted; `nil` when the request was refused.
     private func admit(
-        _ head: HTTPRequestHead, _ open: (RequestOrigin) -> Result<Router.Opening, Router.RefusedOpening>
+        _ head: HTTPRequestHead, _ open: (ClientAddress) -> Result<Router.Opening, Router.RefusedEntry>
     ) -> Router.Opening? {
         guard let connection else { return nil }
         guard !shard.node.memory.isShort else {
@@ -339,10 +339,10 @@ final class HTTPPeer: ConnectionHandler {
     }
 
     /// Passes the connection to a transport.
-    private func hand(_ connection: Connection, to line: any ConnectionLine) {
+    private func hand(_ connection: Connection, to transport: any ConnectionTransport) {
         self.connection = nil
         shard.ended(self)
-        connection.replaceHandler(line)
+        connection.replaceHandler(transport)
     }
 
     // MARK: End
@@ -363,7 +363,7 @@ final class HTTPPeer: ConnectionHandler {
     }
 
     /// Whether the connection belongs to the private listener.
-    var isOperations: Bool { door.isOperations }
+    var isOperations: Bool { role.isOperations }
 
     /// Closes a connection on which no request is under way.
     func closeIfIdle() {

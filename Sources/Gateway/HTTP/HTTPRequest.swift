@@ -15,7 +15,7 @@ struct HTTPRequest {
     /// The caller, determined from the head before the body was read.
     let caller: Caller
     /// The client's address and security.
-    let origin: RequestOrigin
+    let origin: ClientAddress
     /// Registers a callback for a connection that ends before the answer; for late answers that cannot be repeated.
     var watch: (@escaping () -> Void) -> Void = { _ in }
 }

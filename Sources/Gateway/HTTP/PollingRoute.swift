@@ -10,7 +10,7 @@ struct PollingRoute {
     unowned let shard: Shard
 
     /// Whether a path is Socket.IO's.
-    func owns(_ path: [UInt8]) -> Bool { shard.node.openings.entry(path, .packets) != nil }
+    func owns(_ path: [UInt8]) -> Bool { shard.node.dialects.entry(path, .packets) != nil }
 
     /// Maximum bytes of a body: one packet may be as large as a WebSocket message.
     static func bodyBytesMax(_ limits: Limits) -> Int {
@@ -20,7 +20,7 @@ struct PollingRoute {
     /// Answers a request, now or once packets for it exist.
     func answer(_ request: HTTPRequest, _ respond: @escaping Respond) {
         let head = request.head
-        let answer: PollingLine.Answer = { respond(PollingRoute.response($0)) }
+        let answer: PollingTransport.Answer = { respond(PollingRoute.response($0)) }
         do throws(EngineRequest.Fault) {
             switch try EngineRequest(polling: head) {
             case .open: open(request, respond, answer)
@@ -42,8 +42,8 @@ struct PollingRoute {
         }
     }
 
-    private func open(_ request: HTTPRequest, _ respond: Respond, _ answer: @escaping PollingLine.Answer) {
-        guard let entry = shard.node.openings.entry(request.head.path, .packets) else {
+    private func open(_ request: HTTPRequest, _ respond: Respond, _ answer: @escaping PollingTransport.Answer) {
+        guard let entry = shard.node.dialects.entry(request.head.path, .packets) else {
             return answer(.fault(.request))
         }
         guard !shard.node.memory.isShort, !shard.node.health.isDraining else { return answer(.busy) }
@@ -52,7 +52,7 @@ struct PollingRoute {
             answer(.fault(.forbidden))
         case .failure(let refused):
             respond(.refusal(refused.refusal, status: refused.status, keepAlive: true))
-        case .success(.conversation(let dialect as SocketIODialect, let caller)):
+        case .success(.machine(let dialect as SocketIODialect, let caller)):
             guard shard.polling.open(dialect, caller, at: request.origin.address, answer) else {
                 let refusal = Refusal(.rateLimited, "too many connections from this address", retryAfterMs: 1_000)
                 return respond(.refusal(refusal, keepAlive: true))

@@ -15,11 +15,11 @@ struct RequestGate {
     }
 
     unowned let shard: Shard
-    let door: HTTPPeer.Door
+    let role: HTTPPeer.ListenerRole
 
     /// Checks a head.
-    func judge(_ head: HTTPRequestHead, _ origin: RequestOrigin) -> Result<Admitted, Refusal> {
-        let isPolling = shard.node.openings.entry(head.path, .packets) != nil
+    func judge(_ head: HTTPRequestHead, _ origin: ClientAddress) -> Result<Admitted, Refusal> {
+        let isPolling = shard.node.dialects.entry(head.path, .packets) != nil
         guard let segments = RequestGate.segments(head, mayEndInSlash: isPolling) else {
             return .failure(Refusal(.badRequest, "the path is malformed"))
         }
@@ -36,9 +36,9 @@ struct RequestGate {
 
     /// The caller of the request, if it has the right to it.
     private func caller(
-        _ head: HTTPRequestHead, _ segments: [String], _ match: GatewayRoutes.Match, _ origin: RequestOrigin
+        _ head: HTTPRequestHead, _ segments: [String], _ match: GatewayRoutes.Match, _ origin: ClientAddress
     ) -> Result<Caller, Refusal> {
-        guard case .front = door else { return .success(.anonymous) }
+        guard case .front = role else { return .success(.anonymous) }
         let rights = shard.node.rights
         let credentials = Credentials(head)
         let holder = rights.authenticator.keyHolder(credentials)

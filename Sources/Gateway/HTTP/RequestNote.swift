@@ -25,7 +25,7 @@ struct RequestNote {
     let connection: Int
 
     /// Whether the trouble has been logged already, as the end of the connection.
-    var isTold = false
+    var isReported = false
 
     /// The status of a request whose client left before the answer; it is never sent.
     static let abandoned = 499
@@ -54,7 +54,7 @@ struct RequestNote {
                 connection, request + ClientLog.fields(caller, at: address), status: status, tookMs: tookMs,
                 bytes: bytes)
         }
-        guard let trouble, !isTold else { return }
+        guard let trouble, !isReported else { return }
         if trouble == .upgradeMissing { shard.statistics.upgradesMissing.add(1) }
         shard.node.clientLog.write(trouble, nowMs: shard.nowMs) {
             let reason = failure.map { [("reason", $0.code), ("error", $0.message)] } ?? []

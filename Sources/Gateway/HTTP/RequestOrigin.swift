@@ -2,7 +2,7 @@ import Core
 import HTTPCodec
 
 /// The client's address and security, from the connection's peer and from trusted proxies.
-struct RequestOrigin {
+struct ClientAddress {
     /// The client's address: as a trusted proxy reports it, or else the peer's own; `nil` for a unix socket.
     let address: IPAddress?
     /// Whether the client used TLS, to the gateway or by the word of a trusted proxy.
@@ -16,13 +16,13 @@ struct RequestOrigin {
     /// Reads the fields that proxies set; `isTrusted` decides which peers' fields are accepted.
     init(_ headers: HTTPHeaders, peer: IPAddress?, overTLS: Bool, isTrusted: (IPAddress?) -> Bool) {
         let isProxy = isTrusted(peer)
-        address = isProxy ? RequestOrigin.forwarded(headers, isTrusted) ?? peer : peer
+        address = isProxy ? ClientAddress.forwarded(headers, isTrusted) ?? peer : peer
         if isProxy, case .one(let scheme) = headers.single("x-forwarded-proto"), scheme.elementsEqual("https".utf8) {
             isSecure = true
         } else {
             isSecure = overTLS
         }
-        let isProxied = RequestOrigin.forwardingFields.contains { !headers.values(of: $0).isEmpty }
+        let isProxied = ClientAddress.forwardingFields.contains { !headers.values(of: $0).isEmpty }
         isLocal = address?.isLoopback == true && (isProxy || !isProxied)
     }
 

@@ -16,20 +16,20 @@ final class Router {
         /// The conformance echo.
         case echo
         /// A new session in a dialect, with that caller.
-        case conversation(any Dialect, Caller)
+        case machine(any Dialect, Caller)
         /// Resumes a session that was using long polling.
-        case move(PollingLine)
+        case move(PollingTransport)
         /// The same, for a session on that shard.
         case moveElsewhere(Int, session: [UInt8])
 
         /// The caller that the upgrade's credentials name.
         var caller: Caller? {
-            if case .conversation(_, let caller) = self { caller } else { nil }
+            if case .machine(_, let caller) = self { caller } else { nil }
         }
 
         /// The dialect; `nil` for the echo.
         var dialect: (any Dialect)? {
-            if case .conversation(let dialect, _) = self { dialect } else { nil }
+            if case .machine(let dialect, _) = self { dialect } else { nil }
         }
     }
 
@@ -90,23 +90,23 @@ final class Router {
     }
 
     /// The pack's form of refusals of a request; `nil`: the usual form.
-    func retelling(_ head: HTTPRequestHead) -> ErrorRetelling? {
+    func retelling(_ head: HTTPRequestHead) -> ErrorRewriter? {
         let errors = shard.node.library.routeErrors
         guard !errors.isEmpty, let segments = head.pathSegments?.map({ String(decoding: $0, as: UTF8.self) }),
             let own = errors.first(where: { $0.owns(segments) })
         else { return nil }
-        return ErrorRetelling(errors: own, head: head, log: shard.node.log)
+        return ErrorRewriter(errors: own, head: head, log: shard.node.log)
     }
 
     // MARK: Answers
 
     /// Answers a request, now or later.
-    func route(_ request: HTTPRequest, door: HTTPPeer.Door, _ respond: @escaping Respond) {
+    func route(_ request: HTTPRequest, role: HTTPPeer.ListenerRole, _ respond: @escaping Respond) {
         let segments = request.segments
-        if case .front = door, CrossOrigin.isPreflight(request.head) {
+        if case .front = role, CrossOrigin.isPreflight(request.head) {
             return respond(crossOrigin.preflight(request.head))
         }
-        switch door {
+        switch role {
         case .operations:
             if operations.answers(request, isPrivate: true, respond) { return }
         case .front(let servesOperations):
@@ -121,7 +121,7 @@ final class Router {
             case .none:
                 if commands.answers(request, respond) { return }
             }
-            if shard.node.openings.opensWebSocket(request.head) {
+            if shard.node.dialects.opensWebSocket(request.head) {
                 return respond(
                     .refusal(
                         Refusal(.badRequest, "this path opens a WebSocket; send an upgrade"), status: 426,
@@ -179,7 +179,7 @@ final class Router {
     // MARK: Upgrades
 
     /// The refusal of an upgrade or stream, with the status of the response.
-    struct RefusedOpening: Error {
+    struct RefusedEntry: Error {
         let status: Int
         let refusal: Refusal
         /// Writes the refusal in the form of the path's dialect.
@@ -194,25 +194,25 @@ final class Router {
     }
 
     /// Checks an upgrade: path, origin, credentials.
-    func openWebSocket(_ head: HTTPRequestHead, _ origin: RequestOrigin) -> Result<Opening, RefusedOpening> {
+    func openWebSocket(_ head: HTTPRequestHead, _ origin: ClientAddress) -> Result<Opening, RefusedEntry> {
         if head.path.elementsEqual("/echo".utf8) && shard.node.servesEcho { return .success(.echo) }
-        guard let entry = shard.node.openings.entry(head, .webSocket) else {
-            return .failure(RefusedOpening(Refusal(.notFound, "no WebSocket is opened at this path; use /ws")))
+        guard let entry = shard.node.dialects.entry(head, .webSocket) else {
+            return .failure(RefusedEntry(Refusal(.notFound, "no WebSocket is opened at this path; use /ws")))
         }
         if polling.owns(head.path), let session = EngineRequest.movingSession(head) {
-            if let refusal = originRefusal(head, origin) { return .failure(RefusedOpening(refusal)) }
+            if let refusal = originRefusal(head, origin) { return .failure(RefusedEntry(refusal)) }
             if let home = shard.polling.home(session), home != shard.index {
                 return .success(.moveElsewhere(home, session: session))
             }
-            if shard.polling.hops.home(of: session) != nil {
+            if shard.polling.relay.home(of: session) != nil {
                 // The client continues polling, which is relayed; a WebSocket would cost Redis each frame.
                 let text = "the session lives on another node; go on polling"
-                return .failure(RefusedOpening(Refusal(.badRequest, text)))
+                return .failure(RefusedEntry(Refusal(.badRequest, text)))
             }
-            guard let line = shard.polling.mover(session) else {
-                return .failure(RefusedOpening(Refusal(.badRequest, "\(EngineRequest.Fault.session.message)")))
+            guard let transport = shard.polling.mover(session) else {
+                return .failure(RefusedEntry(Refusal(.badRequest, "\(EngineRequest.Fault.session.message)")))
             }
-            return .success(.move(line))
+            return .success(.move(transport))
         }
         return open(entry, head, origin).mapError { refused in
             var refused = refused
@@ -223,13 +223,13 @@ final class Router {
 
     /// Checks a request that opens a session: origin, dialect, credentials.
     func open(
-        _ entry: OpeningTable.Entry, _ head: HTTPRequestHead, _ origin: RequestOrigin
-    ) -> Result<Opening, RefusedOpening> {
-        if let refusal = originRefusal(head, origin) { return .failure(RefusedOpening(refusal)) }
+        _ entry: DialectRegistry.Entry, _ head: HTTPRequestHead, _ origin: ClientAddress
+    ) -> Result<Opening, RefusedEntry> {
+        if let refusal = originRefusal(head, origin) { return .failure(RefusedEntry(refusal)) }
         let rights = shard.node.rights
         let dialect: any Dialect
         switch entry.dialect(head) {
-        case .failure(let refusal): return .failure(RefusedOpening(refusal))
+        case .failure(let refusal): return .failure(RefusedEntry(refusal))
         case .success(let spoken): dialect = spoken
         }
         let judged = rights.authenticator.caller(entry.credentials(head), now: shard.wallSeconds)
@@ -240,18 +240,18 @@ final class Router {
                 [("reason", refusal.name), ("error", refusal.message), ("path", ClientLog.text(head.path))]
                     + ClientLog.fields(nil, at: origin.address)
             }
-            return .failure(RefusedOpening(refusal))
+            return .failure(RefusedEntry(refusal))
         case .success(let caller):
             // Clients that show a token for each session are checked there.
-            if !entry.authenticatesAtDoors, case .failure(let refusal) = shard.node.unlessAnonymous(caller) {
-                return .failure(RefusedOpening(refusal))
+            if !entry.authenticatesSessions, case .failure(let refusal) = shard.node.unlessAnonymous(caller) {
+                return .failure(RefusedEntry(refusal))
             }
-            return .success(.conversation(dialect, caller))
+            return .success(.machine(dialect, caller))
         }
     }
 
     /// The refusal of a foreign page's request for data that only this machine may read; `nil` for other requests.
-    func foreignPage(_ head: HTTPRequestHead, _ origin: RequestOrigin) -> Refusal? {
+    func foreignPage(_ head: HTTPRequestHead, _ origin: ClientAddress) -> Refusal? {
         let rights = shard.node.rights
         if shard.node.origins.isOwn(host: head.host, isOwnName: { rights.certificate?.isNamed($0) ?? false }) {
             return originRefusal(head, origin)
@@ -261,7 +261,7 @@ final class Router {
             .forbidden, "Host is no name of this gateway: ask by an address, localhost, or a name of its certificate.")
     }
 
-    private func refuseOrigin(_ head: HTTPRequestHead, _ origin: RequestOrigin) {
+    private func refuseOrigin(_ head: HTTPRequestHead, _ origin: ClientAddress) {
         shard.statistics.originsRefused.add(1)
         shard.node.clientLog.write(.origin, nowMs: shard.nowMs) {
             [
@@ -271,7 +271,7 @@ final class Router {
         }
     }
 
-    private func originRefusal(_ head: HTTPRequestHead, _ origin: RequestOrigin) -> Refusal? {
+    private func originRefusal(_ head: HTTPRequestHead, _ origin: ClientAddress) -> Refusal? {
         let rights = shard.node.rights
         let verdict = shard.node.origins.judge(
             origins: head.headers.values(of: "origin"), host: head.host, secure: origin.isSecure,

@@ -65,8 +65,8 @@ struct TopicRoute {
         }
     }
 
-    private func asker(_ request: HTTPRequest) -> TopicAsker {
-        TopicAsker(caller: CommandCaller(request.caller), payer: payer(request))
+    private func asker(_ request: HTTPRequest) -> ReadCaller {
+        ReadCaller(caller: CommandCaller(request.caller), payer: payer(request))
     }
 
     private func payer(_ request: HTTPRequest) -> Payer {
@@ -99,7 +99,7 @@ struct TopicRoute {
         }
     }
 
-    private static func page(_ topic: Topic, _ history: Store.History) -> HTTPResponse {
+    private static func page(_ topic: Topic, _ history: EventLog.History) -> HTTPResponse {
         var body: [UInt8] = []
         body.append(text: "{\"topic\":\"\(topic)\"")
         append(history.top, to: &body)
@@ -194,7 +194,7 @@ struct TopicRoute {
     // MARK: Audit
 
     private func audit(_ request: HTTPRequest, _ topic: Topic, _ respond: @escaping Respond) {
-        shard.store.peek(topic, asker(request), isTold: false) { [shard] result in
+        shard.store.peek(topic, asker(request), isReported: false) { [shard] result in
             switch result {
             case .failure(let refusal): respond(BroadcastRoute.refused(refusal))
             case .success(let peek):
@@ -218,7 +218,7 @@ struct TopicRoute {
         return .json(status: 200, body: body, keepAlive: true)
     }
 
-    private static func summary(_ topic: Topic, _ peek: Store.Peek, sessions: Int) -> HTTPResponse {
+    private static func summary(_ topic: Topic, _ peek: EventLog.TopicSummary, sessions: Int) -> HTTPResponse {
         var body: [UInt8] = []
         body.append(text: "{\"topic\":\"\(topic)\"")
         append(peek.position, to: &body)

@@ -5,7 +5,7 @@ import Core
 /// A request is answered in time, reported as held, or given up: then it is unknown whether it was processed. A held
 /// request waits while its node lives and still holds it, since an answer may be lost on the way. Time is a parameter,
 /// monotonic milliseconds.
-struct HopBook<Waiter> {
+struct PendingRelays<Waiter> {
     /// Limits on pending requests and their times.
     struct Bounds {
         /// Maximum pending requests.
@@ -25,17 +25,17 @@ struct HopBook<Waiter> {
     /// Actions that are due.
     enum Step {
         /// Ask a node for a sign of life.
-        case ask(HopHome)
+        case ask(ShardAddress)
         /// Ask a node whether it still holds these requests.
-        case check(HopHome, [Int])
+        case check(ShardAddress, [Int])
         /// No answer arrived: give the request up, and notify its node.
-        case expired(number: Int, HopHome, Waiter)
+        case expired(number: Int, ShardAddress, Waiter)
         /// A node is gone, and its sessions with it.
         case gone(Waiter)
     }
 
     private struct Request {
-        let home: HopHome
+        let home: ShardAddress
         let bytes: Int
         let waiter: Waiter
         /// Whether its node has reported that it is held.
@@ -52,7 +52,7 @@ struct HopBook<Waiter> {
 
     private let bounds: Bounds
     private var requests: [Int: Request] = [:]
-    private var homes: [HopHome: Home] = [:]
+    private var homes: [ShardAddress: Home] = [:]
     private var bytes = 0
 
     init(_ bounds: Bounds) {
@@ -63,12 +63,12 @@ struct HopBook<Waiter> {
     var count: Int { requests.count }
 
     /// Every pending request, and the shard of its session.
-    var waiting: [(number: Int, home: HopHome, waiter: Waiter)] {
+    var waiting: [(number: Int, home: ShardAddress, waiter: Waiter)] {
         requests.map { ($0.key, $0.value.home, $0.value.waiter) }
     }
 
     /// Adds a request; false when no more may wait.
-    mutating func asked(_ number: Int, of home: HopHome, bytes more: Int, _ waiter: Waiter, nowMs: Int) -> Bool {
+    mutating func asked(_ number: Int, of home: ShardAddress, bytes more: Int, _ waiter: Waiter, nowMs: Int) -> Bool {
         guard requests[number] == nil, requests.count < bounds.requestsMax, bytes + more <= bounds.bytesMax else {
             return false
         }
@@ -79,13 +79,13 @@ struct HopBook<Waiter> {
     }
 
     /// A node has sent a message.
-    mutating func heard(_ home: HopHome, nowMs: Int) {
+    mutating func heard(_ home: ShardAddress, nowMs: Int) {
         homes[home]?.heardMs = nowMs
         homes[home]?.askedMs = Int.min
     }
 
     /// A node has reported that it holds these requests until there is something to answer.
-    mutating func held(_ numbers: [Int], by home: HopHome, nowMs: Int) {
+    mutating func held(_ numbers: [Int], by home: ShardAddress, nowMs: Int) {
         for number in numbers where requests[number]?.home == home {
             requests[number]?.isHeld = true
             requests[number]?.dueMs = nowMs + bounds.silentMs
@@ -93,7 +93,7 @@ struct HopBook<Waiter> {
     }
 
     /// Takes a node's answer; `nil` when this request was not sent to it.
-    mutating func answered(_ number: Int, by home: HopHome) -> Waiter? {
+    mutating func answered(_ number: Int, by home: ShardAddress) -> Waiter? {
         requests[number]?.home == home ? taken(number)?.waiter : nil
     }
 
@@ -101,7 +101,7 @@ struct HopBook<Waiter> {
     mutating func dropped(_ number: Int) -> Waiter? { taken(number)?.waiter }
 
     /// Removes the requests of a node, since nothing receives messages on its channel.
-    mutating func gone(_ home: HopHome) -> [Waiter] {
+    mutating func gone(_ home: ShardAddress) -> [Waiter] {
         guard homes[home] != nil else { return [] }
         return requests.filter { $0.value.home == home }.keys.sorted().compactMap { taken($0)?.waiter }
     }
@@ -117,7 +117,7 @@ struct HopBook<Waiter> {
                 steps.append(.ask(home))
             }
         }
-        var held: [HopHome: [Int]] = [:]
+        var held: [ShardAddress: [Int]] = [:]
         for (number, request) in requests.filter({ nowMs >= $0.value.dueMs }) {
             if request.isHeld {
                 requests[number]?.dueMs = nowMs + bounds.silentMs

@@ -3,7 +3,7 @@ import Dialects
 import Rights
 
 /// The address of a shard for other nodes.
-struct HopHome: Hashable, Sendable {
+struct ShardAddress: Hashable, Sendable {
     /// The node's name.
     let node: [UInt8]
     /// The shard's number on that node.
@@ -21,8 +21,8 @@ struct HopHome: Hashable, Sendable {
 
     /// Parses a node's name and a shard's number; `nil` when they are malformed.
     init?(node: ArraySlice<UInt8>, shard: ArraySlice<UInt8>) {
-        guard (1...HopHome.nodeBytesMax).contains(node.count), node.allSatisfy(HopHome.isNameByte),
-            let number = ASCII.decimal(shard), number < HopHome.shardsMax
+        guard (1...ShardAddress.nodeBytesMax).contains(node.count), node.allSatisfy(ShardAddress.isNameByte),
+            let number = ASCII.decimal(shard), number < ShardAddress.shardsMax
         else { return nil }
         self.init(node: Array(node), shard: number)
     }
@@ -32,10 +32,10 @@ struct HopHome: Hashable, Sendable {
     }
 }
 
-/// A message on a node's channel: `NODE SHARD TO NUMBER\n` and a sealed ``EngineHop``.
-struct HopEnvelope {
+/// A message on a node's channel: `NODE SHARD TO NUMBER\n` and a sealed ``RelayMessage``.
+struct RelayEnvelope {
     /// The claimed sender.
-    let from: HopHome
+    let from: ShardAddress
     /// The shard that receives it.
     let shard: Int
     /// Its number among all messages of the sender.
@@ -49,11 +49,13 @@ struct HopEnvelope {
 
     /// Parses a message; `nil` when it is malformed.
     init?(_ message: [UInt8]) {
-        guard let end = message.prefix(HopEnvelope.headBytesMax).firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        guard let end = message.prefix(RelayEnvelope.headBytesMax).firstIndex(of: UInt8(ascii: "\n")) else {
+            return nil
+        }
         head = message[..<end]
         sealed = message[(end + 1)...]
         let words = head.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-        guard words.count == 4, let from = HopHome(node: words[0], shard: words[1]),
+        guard words.count == 4, let from = ShardAddress(node: words[0], shard: words[1]),
             let shard = ASCII.decimal(words[2]), let number = ASCII.decimal(words[3])
         else { return nil }
         self.from = from
@@ -67,7 +69,7 @@ struct HopEnvelope {
 /// Redis stores the secret, so anyone who may read that key there could act as a node. A client cannot, and neither can
 /// a backend that may publish but not read. Each shard of each node seals under a key of its own and counts, so no
 /// number occurs twice. Pure.
-struct HopKeys {
+struct RelayKeys {
     /// Bytes of the secret.
     static let secretBytes = 32
     private static let randomBytes = 18
@@ -79,14 +81,14 @@ struct HopKeys {
     private let own: Seal
 
     /// The keys of a shard; `nil` when the secret has the wrong length.
-    init?(secret: [UInt8], of home: HopHome) {
-        guard secret.count == HopKeys.secretBytes else { return nil }
+    init?(secret: [UInt8], of home: ShardAddress) {
+        guard secret.count == RelayKeys.secretBytes else { return nil }
         self.secret = secret
         ids = Digest.hmacSHA256(key: secret, "session ids".utf8)
-        own = HopKeys.seal(secret, of: home)
+        own = RelayKeys.seal(secret, of: home)
     }
 
-    private static func seal(_ secret: [UInt8], of home: HopHome) -> Seal {
+    private static func seal(_ secret: [UInt8], of home: ShardAddress) -> Seal {
         var text = Array("hops of ".utf8) + home.node
         text.append(UInt8(ascii: "."))
         text.append(decimal: home.shard)
@@ -96,8 +98,8 @@ struct HopKeys {
     // MARK: Ids of sessions
 
     /// `NODE.SHARD.RANDOM`; the last bytes of the random part prove that a node has made it.
-    func sessionID(at home: HopHome) -> [UInt8] {
-        let random = SecureRandom.bytes(HopKeys.randomBytes)
+    func sessionID(at home: ShardAddress) -> [UInt8] {
+        let random = SecureRandom.bytes(RelayKeys.randomBytes)
         var id = home.node
         id.append(UInt8(ascii: "."))
         id.append(decimal: home.shard)
@@ -108,46 +110,46 @@ struct HopKeys {
     }
 
     /// The shard that an id names; the id's proof is not checked.
-    static func home(of id: [UInt8]) -> HopHome? {
+    static func home(of id: [UInt8]) -> ShardAddress? {
         let parts = id.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }
-        return HopHome(node: parts[0], shard: parts[1])
+        return ShardAddress(node: parts[0], shard: parts[1])
     }
 
     /// Whether a node has made this id.
     func isGenuine(_ id: [UInt8]) -> Bool {
         guard let dot = id.lastIndex(of: UInt8(ascii: ".")),
             let bytes = Base64.decode(id[(dot + 1)...], .url),
-            bytes.count == HopKeys.randomBytes + HopKeys.proofBytes
+            bytes.count == RelayKeys.randomBytes + RelayKeys.proofBytes
         else { return false }
-        let (random, shown) = (Array(bytes.prefix(HopKeys.randomBytes)), Array(bytes.suffix(HopKeys.proofBytes)))
+        let (random, shown) = (Array(bytes.prefix(RelayKeys.randomBytes)), Array(bytes.suffix(RelayKeys.proofBytes)))
         return Digest.equalInConstantTime(shown, proof(of: Array(id[...dot]), random))
     }
 
     private func proof(of head: [UInt8], _ random: [UInt8]) -> [UInt8] {
-        Array(Digest.hmacSHA256(key: ids, head + random).prefix(HopKeys.proofBytes))
+        Array(Digest.hmacSHA256(key: ids, head + random).prefix(RelayKeys.proofBytes))
     }
 
     // MARK: Messages
 
     /// The message to publish for another node; `number` is used once.
-    func envelope(_ hop: EngineHop, from: HopHome, to home: HopHome, number: UInt64) -> [UInt8] {
+    func envelope(_ poll: RelayMessage, from: ShardAddress, to home: ShardAddress, number: UInt64) -> [UInt8] {
         var message = from.node
         for value in [from.shard, home.shard, Int(number)] {
             message.append(UInt8(ascii: " "))
             message.append(decimal: value)
         }
-        let sealed = own.seal(hop.bytes, number: number, head: message + home.node)
+        let sealed = own.seal(poll.bytes, number: number, head: message + home.node)
         message.append(UInt8(ascii: "\n"))
         message.append(contentsOf: sealed)
         return message
     }
 
     /// The content of another node's message; `nil` unless that node has sealed it for this one.
-    func open(_ envelope: HopEnvelope, at home: HopHome) -> EngineHop? {
+    func open(_ envelope: RelayEnvelope, at home: ShardAddress) -> RelayMessage? {
         guard envelope.shard == home.shard, envelope.from.node != home.node else { return nil }
-        let seal = HopKeys.seal(secret, of: envelope.from)
+        let seal = RelayKeys.seal(secret, of: envelope.from)
         return seal.open(envelope.sealed, number: envelope.number, head: Array(envelope.head) + home.node)
-            .flatMap(EngineHop.init(parsing:))
+            .flatMap(RelayMessage.init(parsing:))
     }
 }

@@ -2,14 +2,14 @@
 ///
 /// Anyone who may subscribe in Redis could repeat a node's message. A sender numbers its messages and Redis keeps their
 /// order, so only a number above the last one is new. Bounded: the sender that was silent longest is forgotten first.
-struct HopOrder {
+struct RelayOrder {
     private struct Last {
         var number: UInt64
         var use: Int
     }
 
     private let sendersMax: Int
-    private var last: [HopHome: Last] = [:]
+    private var last: [ShardAddress: Last] = [:]
     private var uses = 0
 
     init(sendersMax: Int) {
@@ -20,7 +20,7 @@ struct HopOrder {
     var count: Int { last.count }
 
     /// Whether a message is newer than all before it of its sender; it then becomes the last one.
-    mutating func take(_ number: UInt64, from sender: HopHome) -> Bool {
+    mutating func take(_ number: UInt64, from sender: ShardAddress) -> Bool {
         if let known = last[sender], number <= known.number { return false }
         uses += 1
         if last[sender] == nil, last.count >= sendersMax, let oldest = last.min(by: { $0.value.use < $1.value.use }) {

@@ -6,12 +6,12 @@ import Transport
 /// A transport that uses one connection from its beginning to its end.
 ///
 /// The connection knows whether it has ended. Thread: the shard's.
-protocol ConnectionLine: ConnectionHandler, Line {
+protocol ConnectionTransport: ConnectionHandler, ClientTransport {
     var shard: Shard { get }
     var connection: Connection { get }
 }
 
-extension ConnectionLine {
+extension ConnectionTransport {
     var address: IPAddress? { connection.address }
 
     func opened(_ connection: Connection) {}
@@ -20,16 +20,16 @@ extension ConnectionLine {
         transmit(framing.frame([unit]))
     }
 
-    func send(_ delivery: Delivery, _ encoding: Encoding, own: OwnWords?, isOwed: Bool) -> Bool {
+    func send(_ delivery: Delivery, _ encoding: Encoding, own: OwnWords?, isBacklog: Bool) -> Bool {
         // Bytes for a single client, such as a recovery, stay plain: deflating them for each of many reconnecting
         // clients is costly.
-        var frame = delivery.frame(isOwed || delivery.isForOne ? encoding.plain : encoding)
+        var frame = delivery.frame(isBacklog || delivery.isForOne ? encoding.plain : encoding)
         if frame.isEmpty {
             shard.undeliverable(delivery)
             return true
         }
         if let own { frame = own.frame(frame, framing) }
-        return connection.send(frame, item: delivery, isOwed: isOwed) || !connection.isOpen
+        return connection.send(frame, item: delivery, isBacklog: isBacklog) || !connection.isOpen
     }
 
     func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool {
@@ -62,11 +62,11 @@ extension ConnectionLine {
 
     private func thin(_ bound: OutboundBound) -> Bool {
         guard let peer else { return false }
-        var thinner = QueueThinner(
+        var conflation = SlowConsumerConflation(
             connection, access: shard.node.access, limits: shard.limits, nowMs: shard.nowMs
         ) { peer.encoding(of: $0) }
-        let isEnough = thinner.thin(bound)
-        shard.statistics.gaps.add(thinner.gaps)
+        let isEnough = conflation.thin(bound)
+        shard.statistics.gaps.add(conflation.gaps)
         return isEnough
     }
 }

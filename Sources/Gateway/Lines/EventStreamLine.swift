@@ -6,7 +6,7 @@ import Transport
 /// An endless HTTP response: records of an event stream, until either side ends it.
 ///
 /// The end of the connection marks the end of the body, so that every proxy forwards it. Thread: the shard's.
-final class EventStreamLine: ConnectionLine {
+final class EventStreamTransport: ConnectionTransport {
     let shard: Shard
     let connection: Connection
     private(set) var peer: Peer?

@@ -9,10 +9,10 @@ import Rights
 /// A request is published on the channel of the node that the session's id names, and the answer returns likewise.
 /// Packets that answer a fetch stay unacknowledged until the other node reports that it has handed them to the client.
 /// A session whose packets were lost on the way ends, so that its client reconnects and resumes. Thread: the shard's.
-final class HopDesk {
+final class Relay {
     /// A relayed request of another node.
-    struct Hop: Hashable {
-        let asker: HopHome
+    struct RelayedPoll: Hashable {
+        let asker: ShardAddress
         let number: Int
     }
 
@@ -20,25 +20,25 @@ final class HopDesk {
     struct Waiter {
         let session: [UInt8]
         let isFetch: Bool
-        let answer: PollingLine.Answer
+        let answer: PollingTransport.Answer
     }
 
     unowned let shard: Shard
-    private let home: HopHome
+    private let home: ShardAddress
     private let link: any RedisCalls
-    private var keys: HopKeys
-    private var book: HopBook<Waiter>
-    private var order: HopOrder
+    private var keys: RelayKeys
+    private var book: PendingRelays<Waiter>
+    private var order: RelayOrder
     /// Messages sent so far.
     private var sent: UInt64 = 0
     /// Fetches of other nodes that wait here, and the session of each.
-    private var held: [Hop: [UInt8]] = [:]
+    private var held: [RelayedPoll: [UInt8]] = [:]
     /// Held fetches that were not reported to their nodes yet.
-    private var untold: [Hop] = []
+    private var untold: [RelayedPoll] = []
     /// Fetches whose packets were handed to clients in this turn, by the node that receives the receipt.
-    private var receipts: [HopHome: [Int]] = [:]
+    private var receipts: [ShardAddress: [Int]] = [:]
     /// Packets sent to another node, until it reports that its client has them.
-    private var owed: [Hop: (session: [UInt8], dueMs: Int)] = [:]
+    private var unacknowledged: [RelayedPoll: (session: [UInt8], dueMs: Int)] = [:]
     private var isDraining = false
 
     /// Processing time in Redis of a request with answer and receipt, microseconds.
@@ -51,34 +51,34 @@ final class HopDesk {
     init(shard: Shard, link: any RedisCalls) {
         self.shard = shard
         self.link = link
-        home = HopHome(node: Array(shard.node.name.utf8), shard: shard.index)
+        home = ShardAddress(node: Array(shard.node.name.utf8), shard: shard.index)
         // Until the shared secret is known, no other node accepts the ids made here.
-        keys = HopDesk.keys(SecureRandom.bytes(HopKeys.secretBytes), home)
+        keys = Relay.keys(SecureRandom.bytes(RelayKeys.secretBytes), home)
         let (limits, answerMs) = (shard.limits, shard.limits.pollHopMs)
-        book = HopBook(
-            HopBook.Bounds(
+        book = PendingRelays(
+            PendingRelays.Bounds(
                 requestsMax: limits.pollHopsMax, bytesMax: limits.pollHopBytesMax, answerMs: answerMs,
                 quietMs: answerMs, silentMs: 3 * answerMs))
-        order = HopOrder(sendersMax: HopDesk.sendersMax)
+        order = RelayOrder(sendersMax: Relay.sendersMax)
     }
 
-    private static func keys(_ secret: [UInt8], _ home: HopHome) -> HopKeys {
-        guard let keys = HopKeys(secret: secret, of: home) else { preconditionFailure("a secret has its length") }
+    private static func keys(_ secret: [UInt8], _ home: ShardAddress) -> RelayKeys {
+        guard let keys = RelayKeys(secret: secret, of: home) else { preconditionFailure("a secret has its length") }
         return keys
     }
 
     /// Takes the secret of all nodes, which is new or has changed.
     func use(_ secret: [UInt8]) {
-        guard secret.count == HopKeys.secretBytes, secret != keys.secret else { return }
-        keys = HopDesk.keys(secret, home)
+        guard secret.count == RelayKeys.secretBytes, secret != keys.secret else { return }
+        keys = Relay.keys(secret, home)
     }
 
     /// A new session's id.
     func sessionID() -> [UInt8] { keys.sessionID(at: home) }
 
     /// The other node that owns a session; `nil` for a session of this node, or when no node has made the id.
-    func home(of session: [UInt8]) -> HopHome? {
-        guard let home = HopKeys.home(of: session), home.node != self.home.node, keys.isGenuine(session) else {
+    func home(of session: [UInt8]) -> ShardAddress? {
+        guard let home = RelayKeys.home(of: session), home.node != self.home.node, keys.isGenuine(session) else {
             return nil
         }
         return home
@@ -88,18 +88,18 @@ final class HopDesk {
 
     /// Relays a request to the node that owns the session; without a body the client fetches.
     func request(
-        _ number: Int, of home: HopHome, _ session: [UInt8], _ body: [UInt8]?, at address: IPAddress?,
-        _ answer: @escaping PollingLine.Answer
+        _ number: Int, of home: ShardAddress, _ session: [UInt8], _ body: [UInt8]?, at address: IPAddress?,
+        _ answer: @escaping PollingTransport.Answer
     ) {
         let waiter = Waiter(session: session, isFetch: body == nil, answer: answer)
         let bytes = body?.count ?? 0
         let payer = shard.node.payer(.anonymous, at: address)
-        let us = HopDesk.requestUs + bytes / HopDesk.bytesPerUs
+        let us = Relay.requestUs + bytes / Relay.bytesPerUs
         guard link.isReady, shard.node.budgets.payOwn(payer, us: us, nowMs: shard.nowMs) == nil,
             book.asked(number, of: home, bytes: bytes, waiter, nowMs: shard.nowMs)
         else { return fail(waiter, .busy) }
-        shard.statistics.hops.add(1)
-        let question: EngineHop =
+        shard.statistics.relay.add(1)
+        let question: RelayMessage =
             body.map { .send(number: number, session: session, body: $0) } ?? .fetch(number: number, session: session)
         publish(question, to: home) { [unowned self] hearers in
             if hearers == 0 { gone(home) } else if hearers == nil { drop(number, .busy) }
@@ -108,7 +108,7 @@ final class HopDesk {
     }
 
     /// The client disconnected before it was answered.
-    func abandoned(_ number: Int, of home: HopHome, _ session: [UInt8]) {
+    func abandoned(_ number: Int, of home: ShardAddress, _ session: [UInt8]) {
         guard book.dropped(number) != nil else { return }
         publish(.abandoned(number: number, session: session), to: home)
     }
@@ -119,12 +119,12 @@ final class HopDesk {
         for (number, home, waiter) in book.waiting { release(number, waiter, at: home) }
     }
 
-    private func release(_ number: Int, _ waiter: Waiter, at home: HopHome) {
+    private func release(_ number: Int, _ waiter: Waiter, at home: ShardAddress) {
         guard waiter.isFetch else { return }
         publish(.release(number: number, session: waiter.session), to: home)
     }
 
-    private func gone(_ home: HopHome) {
+    private func gone(_ home: ShardAddress) {
         for waiter in book.gone(home) { fail(waiter, .fault(.session)) }
     }
 
@@ -133,13 +133,13 @@ final class HopDesk {
     }
 
     private func fail(_ waiter: Waiter, _ answer: PollAnswer) {
-        shard.statistics.hopsFailed.add(1)
+        shard.statistics.relaysFailed.add(1)
         waiter.answer(answer)
     }
 
-    private func answered(_ number: Int, _ answer: EngineHop.Answer, by home: HopHome) {
+    private func answered(_ number: Int, _ answer: RelayMessage.Answer, by home: ShardAddress) {
         guard let waiter = book.answered(number, by: home) else { return }
-        if waiter.isFetch, answer.isOwed { receipts[home, default: []].append(number) }
+        if waiter.isFetch, answer.isBacklog { receipts[home, default: []].append(number) }
         waiter.answer(PollAnswer(answer))
     }
 
@@ -147,69 +147,70 @@ final class HopDesk {
 
     /// Takes a message of another node.
     func received(_ message: [UInt8]) {
-        guard let envelope = HopEnvelope(message), let hop = keys.open(envelope, at: home),
+        guard let envelope = RelayEnvelope(message), let poll = keys.open(envelope, at: home),
             order.take(envelope.number, from: envelope.from)
-        else { return shard.statistics.hopsRefused.add(1) }
+        else { return shard.statistics.relaysRefused.add(1) }
         let from = envelope.from
         book.heard(from, nowMs: shard.nowMs)
-        switch hop {
-        case .fetch(let number, let session): serve(session, nil, for: Hop(asker: from, number: number))
-        case .send(let number, let session, let body): serve(session, body, for: Hop(asker: from, number: number))
+        switch poll {
+        case .fetch(let number, let session): serve(session, nil, for: RelayedPoll(asker: from, number: number))
+        case .send(let number, let session, let body):
+            serve(session, body, for: RelayedPoll(asker: from, number: number))
         case .release(let number, let session):
-            shard.polling.line(session)?.release(Hop(asker: from, number: number))
-        case .abandoned(let number, let session): lost(Hop(asker: from, number: number), session)
+            shard.polling.transport(session)?.release(RelayedPoll(asker: from, number: number))
+        case .abandoned(let number, let session): lost(RelayedPoll(asker: from, number: number), session)
         case .answer(let number, let answer): answered(number, answer, by: from)
         case .held(let numbers): book.held(numbers, by: from, nowMs: shard.nowMs)
         case .waits(let numbers):
-            for number in numbers { check(Hop(asker: from, number: number)) }
+            for number in numbers { check(RelayedPoll(asker: from, number: number)) }
         case .received(let numbers):
-            for number in numbers { delivered(Hop(asker: from, number: number)) }
+            for number in numbers { delivered(RelayedPoll(asker: from, number: number)) }
         case .asks: publish(.lives, to: from)
         case .lives: break
         }
     }
 
-    private func serve(_ session: [UInt8], _ body: [UInt8]?, for hop: Hop) {
-        shard.statistics.hopsTaken.add(1)
-        let answer: PollingLine.Answer = { [unowned self] in give($0, to: hop, session) }
-        guard let line = shard.polling.line(session) else { return answer(.fault(.session)) }
-        if let body { return line.send(body, answer) }
-        line.fetch(for: hop, answer)
-        guard line.holds(hop) else { return }
-        held[hop] = session
-        untold.append(hop)
+    private func serve(_ session: [UInt8], _ body: [UInt8]?, for poll: RelayedPoll) {
+        shard.statistics.relaysTaken.add(1)
+        let answer: PollingTransport.Answer = { [unowned self] in give($0, to: poll, session) }
+        guard let transport = shard.polling.transport(session) else { return answer(.fault(.session)) }
+        if let body { return transport.send(body, answer) }
+        transport.fetch(for: poll, answer)
+        guard transport.holds(poll) else { return }
+        held[poll] = session
+        untold.append(poll)
     }
 
-    private func give(_ answer: PollAnswer, to hop: Hop, _ session: [UInt8]) {
-        held[hop] = nil
-        let word = answer.hop
-        if word.isOwed {
-            shard.polling.line(session)?.awaitsReceipt = true
-            owed[hop] = (session, shard.nowMs + 2 * shard.limits.pollHopMs)
+    private func give(_ answer: PollAnswer, to poll: RelayedPoll, _ session: [UInt8]) {
+        held[poll] = nil
+        let word = answer.poll
+        if word.isBacklog {
+            shard.polling.transport(session)?.awaitsReceipt = true
+            unacknowledged[poll] = (session, shard.nowMs + 2 * shard.limits.pollHopMs)
         }
-        publish(.answer(number: hop.number, word), to: hop.asker) { [unowned self] hearers in
-            if (hearers ?? 0) == 0 { lost(hop, session) }
+        publish(.answer(number: poll.number, word), to: poll.asker) { [unowned self] hearers in
+            if (hearers ?? 0) == 0 { lost(poll, session) }
         }
     }
 
-    private func delivered(_ hop: Hop) {
-        guard let (session, _) = owed.removeValue(forKey: hop) else { return }
-        shard.polling.line(session)?.receiptCame()
+    private func delivered(_ poll: RelayedPoll) {
+        guard let (session, _) = unacknowledged.removeValue(forKey: poll) else { return }
+        shard.polling.transport(session)?.receiptCame()
     }
 
     /// Handles another node's question about a fetch: when it is no longer held, its answer was lost, and the session
     /// ends.
-    private func check(_ hop: Hop) {
-        guard held[hop] == nil, owed[hop] == nil else { return }
-        publish(.answer(number: hop.number, .fault(EngineRequest.Fault.session.rawValue)), to: hop.asker)
+    private func check(_ poll: RelayedPoll) {
+        guard held[poll] == nil, unacknowledged[poll] == nil else { return }
+        publish(.answer(number: poll.number, .fault(EngineRequest.Fault.session.rawValue)), to: poll.asker)
     }
 
     /// Ends a session whose fetch's answer was lost on the way, unless the session has continued since.
-    private func lost(_ hop: Hop, _ session: [UInt8]) {
-        let wasOwed = owed.removeValue(forKey: hop) != nil
-        guard let line = shard.polling.line(session), wasOwed || line.holds(hop) else { return }
-        shard.statistics.hopsFailed.add(1)
-        line.close(.peerGone)
+    private func lost(_ poll: RelayedPoll, _ session: [UInt8]) {
+        let wasBacklog = unacknowledged.removeValue(forKey: poll) != nil
+        guard let transport = shard.polling.transport(session), wasBacklog || transport.holds(poll) else { return }
+        shard.statistics.relaysFailed.add(1)
+        transport.close(.peerGone)
     }
 
     // MARK: Turns and time
@@ -225,11 +226,11 @@ final class HopDesk {
     /// Processes everything whose deadline has passed.
     func sweep() {
         let nowMs = shard.nowMs
-        var news: [HopHome: [Int]] = [:]
-        for hop in untold where held[hop] != nil { news[hop.asker, default: []].append(hop.number) }
+        var news: [ShardAddress: [Int]] = [:]
+        for poll in untold where held[poll] != nil { news[poll.asker, default: []].append(poll.number) }
         untold = []
         for (home, numbers) in news { tell(numbers, to: home) { .held($0) } }
-        for (hop, debt) in owed where nowMs >= debt.dueMs { lost(hop, debt.session) }
+        for (poll, debt) in unacknowledged where nowMs >= debt.dueMs { lost(poll, debt.session) }
         for step in book.due(nowMs: nowMs) {
             switch step {
             case .ask(let home):
@@ -241,35 +242,36 @@ final class HopDesk {
             case .gone(let waiter): fail(waiter, .fault(.session))
             }
         }
-        shard.statistics.hopsWaiting.set(book.count)
+        shard.statistics.relaysWaiting.set(book.count)
     }
 
-    private func tell(_ numbers: [Int], to home: HopHome, _ word: ([Int]) -> EngineHop) {
-        for first in stride(from: 0, to: numbers.count, by: EngineHop.numbersMax) {
-            publish(word(Array(numbers[first...].prefix(EngineHop.numbersMax))), to: home)
+    private func tell(_ numbers: [Int], to home: ShardAddress, _ word: ([Int]) -> RelayMessage) {
+        for first in stride(from: 0, to: numbers.count, by: RelayMessage.numbersMax) {
+            publish(word(Array(numbers[first...].prefix(RelayMessage.numbersMax))), to: home)
         }
     }
 
     /// Publishes on the node's channel; reports the number of receivers, `nil` when Redis did not answer.
-    private func publish(_ hop: EngineHop, to home: HopHome, _ completion: @escaping (Int?) -> Void = { _ in }) {
+    private func publish(_ poll: RelayMessage, to home: ShardAddress, _ completion: @escaping (Int?) -> Void = { _ in })
+    {
         sent += 1
-        let message = keys.envelope(hop, from: self.home, to: home, number: sent)
+        let message = keys.envelope(poll, from: self.home, to: home, number: sent)
         link.call(RedisCall("PUBLISH", shard.node.keys.node(home.node), message)) { result in
             completion((try? result.get())?.integer)
         }
     }
 }
 
-extension EngineHop.Answer {
+extension RelayMessage.Answer {
     /// Whether it holds packets that its session no longer has.
-    fileprivate var isOwed: Bool {
+    fileprivate var isBacklog: Bool {
         if case .packets(let packets) = self { packets != [EnginePacket.Kind.noop.rawValue] } else { false }
     }
 }
 
 extension PollAnswer {
     /// The answer of a session on another node.
-    fileprivate init(_ answer: EngineHop.Answer) {
+    fileprivate init(_ answer: RelayMessage.Answer) {
         switch answer {
         case .packets(let packets): self = .packets(packets)
         case .taken: self = .taken
@@ -280,7 +282,7 @@ extension PollAnswer {
     }
 
     /// The same answer in the form for another node.
-    fileprivate var hop: EngineHop.Answer {
+    fileprivate var poll: RelayMessage.Answer {
         switch self {
         case .packets(let packets): .packets(packets)
         case .taken: .taken

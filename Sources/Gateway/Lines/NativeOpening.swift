@@ -5,19 +5,19 @@ import HTTPCodec
 import Rights
 
 /// The credentials of native clients that open a WebSocket.
-enum NativeOpening {
+enum NativeEntry {
     private static let bearer = Array("bearer.".utf8)
 
     /// The sockets that the settings name, by path.
     static func entries(
         _ native: NativeDialect, _ settings: GatewaySettings
-    ) -> [(pattern: PathPattern, entry: OpeningTable.Entry)] {
+    ) -> [(pattern: PathPattern, entry: DialectRegistry.Entry)] {
         settings.joinableSockets.compactMap { path, rules in
             guard let pattern = PathPattern(path) else { return nil }
             let dialect = dialects(native, pattern, rules)
             return (
                 pattern,
-                OpeningTable.Entry(paths: [path], framing: .webSocket, dialect: dialect, credentials: credentials)
+                DialectRegistry.Entry(paths: [path], framing: .webSocket, dialect: dialect, credentials: credentials)
             )
         }
     }

@@ -4,27 +4,27 @@ import Dialects
 import HTTPCodec
 import Rights
 
-extension OpeningTable {
+extension DialectRegistry {
     /// Every dialect that the gateway speaks.
-    static func standard(_ settings: GatewaySettings, _ proofs: SessionProofs) -> OpeningTable {
+    static func standard(_ settings: GatewaySettings, _ proofs: SessionProofs) -> DialectRegistry {
         let limits = settings.limits
         let native = NativeDialect(
             json: limits.json, subscribeBatchMax: limits.subscribeBatchMax, publishBytesMax: limits.publishBytesMax)
         let socketIO = SocketIODialect(settings, proofs)
-        let sockets = NativeOpening.entries(native, settings)
+        let sockets = NativeEntry.entries(native, settings)
         let others = [
             Entry(
                 paths: [settings.socketIOPath], framing: .webSocket,
-                dialect: { head in EngineRequest.webSocket(head).map { socketIO } }, authenticatesAtDoors: true),
+                dialect: { head in EngineRequest.webSocket(head).map { socketIO } }, authenticatesSessions: true),
             Entry(
                 paths: [EventStreamDialect.path], framing: .eventStream,
                 dialect: { StreamRequest.dialect($0, limits) }, credentials: StreamRequest.credentials),
-            PhoenixOpening.entry(settings),
+            PhoenixEntry.entry(settings),
             Entry(
                 paths: [settings.socketIOPath], framing: .packets, dialect: { _ in .success(socketIO) },
-                authenticatesAtDoors: true),
+                authenticatesSessions: true),
         ]
-        return OpeningTable(
+        return DialectRegistry(
             others + sockets.filter { $0.pattern.arguments.isEmpty }.map(\.entry),
             patterned: sockets.filter { !$0.pattern.arguments.isEmpty }.map { ($0.pattern, $0.entry) })
     }

@@ -6,7 +6,7 @@ import Rights
 /// The registry of dialects: the dialect that is spoken at a path, on each kind of transport.
 ///
 /// A dialect is one entry here. Immutable; any thread.
-struct OpeningTable: Sendable {
+struct DialectRegistry: Sendable {
     /// One dialect's paths.
     struct Entry: Sendable {
         /// Whole paths; each also matches with one slash appended.
@@ -18,7 +18,7 @@ struct OpeningTable: Sendable {
         /// Reads the client's credentials.
         var credentials: @Sendable (HTTPRequestHead) -> Credentials = { Credentials($0) }
         /// Whether clients authenticate when they open a session, so that the connection itself needs no credentials.
-        var authenticatesAtDoors = false
+        var authenticatesSessions = false
         /// The response to a client whose connection is refused.
         var refused: @Sendable (Refusal, Int) -> HTTPResponse = { .refusal($0, status: $1, keepAlive: false) }
     }
@@ -41,7 +41,7 @@ struct OpeningTable: Sendable {
 
     /// The entry of a path without variable parts, on a kind of transport.
     func entry(_ path: [UInt8], _ framing: Framing) -> Entry? {
-        entries[OpeningTable.name(path)]?.first { $0.framing == framing }
+        entries[DialectRegistry.name(path)]?.first { $0.framing == framing }
     }
 
     /// The entry of a request on a kind of transport.

@@ -5,8 +5,8 @@ import HTTPCodec
 import Rights
 
 /// The path and credentials of Supabase's clients (`GET /realtime/v1/websocket?apikey=...&vsn=...`).
-enum PhoenixOpening {
-    static func entry(_ settings: GatewaySettings) -> OpeningTable.Entry {
+enum PhoenixEntry {
+    static func entry(_ settings: GatewaySettings) -> DialectRegistry.Entry {
         let limits = settings.limits
         let flattened = settings.namespaces.filter(\.value.flatten).keys.map { Array($0.utf8) }
         let dialects = PhoenixVersion.allCases.map { version in
@@ -14,7 +14,7 @@ enum PhoenixOpening {
                 version, json: limits.json, channelsMax: limits.topicsPerConnectionMax,
                 publishBytesMax: limits.publishBytesMax, flattened: Set(flattened))
         }
-        return OpeningTable.Entry(
+        return DialectRegistry.Entry(
             paths: PhoenixDialect.paths, framing: .webSocket,
             dialect: { head in
                 let version = version(head)

@@ -11,57 +11,58 @@ import WebSocketCodec
 ///
 /// A session's id names its node and shard. A request received by another shard is passed to it, and the answer is
 /// passed back: the HTTP connection stays on its shard. Thread: the shard's.
-final class PollingDesk {
+final class PollingServer {
     private unowned let shard: Shard
     /// The relay to the sessions of other nodes.
-    let hops: HopDesk
-    private var lines: [[UInt8]: PollingLine] = [:]
+    let relay: Relay
+    private var transports: [[UInt8]: PollingTransport] = [:]
     /// Requests that another shard has to answer.
-    private var asked: [Int: (home: Int, answer: PollingLine.Answer)] = [:]
+    private var asked: [Int: (home: Int, answer: PollingTransport.Answer)] = [:]
     /// Shards that have ended and answer no more.
     private var ended: Set<Int> = []
     private var lastNumber = 0
     /// Answers that were kept because the asker's mailbox was full.
     private var late: [(asker: Int, number: Int, answer: PollAnswer)] = []
     /// Transports that are answered together after all events of this turn; `nil` outside a turn.
-    private var postponed: [ObjectIdentifier: PollingLine]?
+    private var postponed: [ObjectIdentifier: PollingTransport]?
 
     init(shard: Shard, link: any RedisCalls) {
         self.shard = shard
-        hops = HopDesk(shard: shard, link: link)
+        relay = Relay(shard: shard, link: link)
     }
 
     /// Number of sessions on this shard.
-    var count: Int { lines.count }
+    var count: Int { transports.count }
 
     // MARK: Sessions
 
     /// Opens a session; false when the address may hold no more.
     func open(
-        _ dialect: SocketIODialect, _ caller: Caller, at address: IPAddress?, _ answer: @escaping PollingLine.Answer
+        _ dialect: SocketIODialect, _ caller: Caller, at address: IPAddress?,
+        _ answer: @escaping PollingTransport.Answer
     )
         -> Bool
     {
         guard shard.node.admission.admit(address) else { return false }
-        let sid = hops.sessionID()
+        let sid = relay.sessionID()
         let peer = Peer(
             host: shard, dialect: PolledSocketIO(dialect: dialect, sid: sid, upgrades: true), caller: caller)
-        let line = PollingLine(shard: shard, sid: sid, address: address, peer: peer)
-        lines[sid] = line
-        line.begin(answer)
+        let transport = PollingTransport(shard: shard, sid: sid, address: address, peer: peer)
+        transports[sid] = transport
+        transport.begin(answer)
         return true
     }
 
     /// The shard of this node that owns a session; `nil` for another node's session, and for a malformed id.
     func home(_ session: [UInt8]) -> Int? {
-        guard let home = HopKeys.home(of: session), home.node.elementsEqual(shard.node.name.utf8),
+        guard let home = RelayKeys.home(of: session), home.node.elementsEqual(shard.node.name.utf8),
             home.shard < shard.node.shards.count
         else { return nil }
         return home.shard
     }
 
     /// A session of this shard.
-    func line(_ session: [UInt8]) -> PollingLine? { lines[session] }
+    func transport(_ session: [UInt8]) -> PollingTransport? { transports[session] }
 
     /// Passes a WebSocket to the shard of the session that moves to it.
     func send(
@@ -80,14 +81,15 @@ final class PollingDesk {
             return connection.close(
                 .httpRefused, last: HTTPResponse.refusal(refusal, keepAlive: false).encoded(for: .get))
         }
-        let line = WebSocketLine(shard: shard, connection: connection, probing: session, deflate: upgrade.deflate)
-        connection.replaceHandler(line)
-        line.begin()
+        let transport = WebSocketTransport(
+            shard: shard, connection: connection, probing: session, deflate: upgrade.deflate)
+        connection.replaceHandler(transport)
+        transport.begin()
     }
 
     /// The session that may move to a WebSocket on this shard; `nil` when there is none of that id.
-    func mover(_ session: [UInt8]) -> PollingLine? {
-        lines[session].flatMap { $0.mayMove ? $0 : nil }
+    func mover(_ session: [UInt8]) -> PollingTransport? {
+        transports[session].flatMap { $0.mayMove ? $0 : nil }
     }
 
     // MARK: Requests
@@ -101,11 +103,11 @@ final class PollingDesk {
     /// Passes a request to a session, wherever it lives; without a body it fetches.
     func request(
         _ number: Int, _ session: [UInt8], _ body: [UInt8]?, at address: IPAddress?,
-        _ answer: @escaping PollingLine.Answer
+        _ answer: @escaping PollingTransport.Answer
     ) {
         guard let home = home(session) else {
-            guard let home = hops.home(of: session) else { return answer(.fault(.session)) }
-            return hops.request(number, of: home, session, body, at: address, answer)
+            guard let home = relay.home(of: session) else { return answer(.fault(.session)) }
+            return relay.request(number, of: home, session, body, at: address, answer)
         }
         guard home != shard.index else { return serve(session, body, answer) }
         guard !ended.contains(home) else { return answer(.fault(.session)) }
@@ -115,9 +117,9 @@ final class PollingDesk {
         asked[number] = (home, answer)
     }
 
-    private func serve(_ session: [UInt8], _ body: [UInt8]?, _ answer: @escaping PollingLine.Answer) {
-        guard let line = lines[session] else { return answer(.fault(.session)) }
-        if let body { line.send(body, answer) } else { line.fetch(answer) }
+    private func serve(_ session: [UInt8], _ body: [UInt8]?, _ answer: @escaping PollingTransport.Answer) {
+        guard let transport = transports[session] else { return answer(.fault(.session)) }
+        if let body { transport.send(body, answer) } else { transport.fetch(answer) }
     }
 
     /// Takes a request from another shard.
@@ -137,10 +139,10 @@ final class PollingDesk {
     /// Its client then reconnects and resumes, instead of continuing without the packets of the answer.
     func abandoned(_ session: [UInt8], _ number: Int? = nil) {
         guard let home = home(session) else {
-            guard let number, let home = hops.home(of: session) else { return }
-            return hops.abandoned(number, of: home, session)
+            guard let number, let home = relay.home(of: session) else { return }
+            return relay.abandoned(number, of: home, session)
         }
-        guard home != shard.index else { return lines[session]?.close(.peerGone) ?? () }
+        guard home != shard.index else { return transports[session]?.close(.peerGone) ?? () }
         _ = shard.node.shards[home].send(.pollAbandoned(session))
     }
 
@@ -169,27 +171,27 @@ final class PollingDesk {
 
     /// Answers the fetches that were held back.
     func endTurn() {
-        guard let lines = postponed else { return }
+        guard let transports = postponed else { return }
         postponed = nil
-        for line in lines.values { line.flush() }
-        hops.endTurn()
+        for transport in transports.values { transport.flush() }
+        relay.endTurn()
     }
 
     /// Whether a transport has to wait for the end of the turn.
-    func postpones(_ line: PollingLine) -> Bool {
+    func postpones(_ transport: PollingTransport) -> Bool {
         guard postponed != nil else { return false }
-        postponed?[ObjectIdentifier(line)] = line
+        postponed?[ObjectIdentifier(transport)] = transport
         return true
     }
 
     /// Checks every session, and passes back the answers that were kept.
     func sweep() {
-        for (sid, line) in lines where !line.sweep() { lines[sid] = nil }
-        shard.statistics.pollingSessions.set(lines.count)
+        for (sid, transport) in transports where !transport.sweep() { transports[sid] = nil }
+        shard.statistics.pollingSessions.set(transports.count)
         let late = late
         self.late = []
         for (asker, number, answer) in late { handBack(asker, number, answer) }
-        hops.sweep()
+        relay.sweep()
     }
 }
 
@@ -201,7 +203,7 @@ struct PolledSocketIO: Dialect {
 
     var encoders: [any EventEncoder] { dialect.encoders }
 
-    func converse() -> any Conversation { dialect.converse(sid: sid, upgrades: upgrades) }
+    func converse() -> any DialectMachine { dialect.converse(sid: sid, upgrades: upgrades) }
 }
 
 /// A placeholder, until a transport has taken over a connection from another shard.

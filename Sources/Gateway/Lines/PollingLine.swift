@@ -8,7 +8,7 @@ import Transport
 ///
 /// Packets wait until the client fetches them. One fetch may be held, and one send may be answered late. A second fetch
 /// or send while one is held is a client's error, and its session ends. Thread: the shard's.
-final class PollingLine: Line {
+final class PollingTransport: ClientTransport {
     /// Answers a request; called once.
     typealias Answer = (PollAnswer) -> Void
 
@@ -32,7 +32,7 @@ final class PollingLine: Line {
     /// When the client last fetched packets, monotonic milliseconds.
     private var fetchedMs: Int
     private var isEstablished = false
-    private var heldFetch: (answer: Answer, hop: HopDesk.Hop?)?
+    private var heldFetch: (answer: Answer, poll: Relay.RelayedPoll?)?
     private var heldSend: (answer: Answer, untilMs: Int)?
     /// Rate of packets for which no session was charged.
     private var controls: TokenBucket
@@ -62,31 +62,31 @@ final class PollingLine: Line {
 
     // MARK: Requests
 
-    /// Fetches the packets that wait for the client; `hop` is set when another node relayed the request.
-    func fetch(for hop: HopDesk.Hop? = nil, _ answer: @escaping Answer) {
+    /// Fetches the packets that wait for the client; `poll` is set when another node relayed the request.
+    func fetch(for poll: Relay.RelayedPoll? = nil, _ answer: @escaping Answer) {
         if let held = heldFetch {
-            guard let hop = held.hop else {
+            guard let poll = held.poll else {
                 answer(.fault(.request))
                 return close(.policyViolation)
             }
             // That node may have died, and a balancer repeats the client's request. A released fetch takes no packets.
-            release(hop)
+            release(poll)
         }
         switch phase {
         case .over: answer(.fault(.session))
         case .telling: tellEnd(answer)
         case .open:
-            heldFetch = (answer, hop)
+            heldFetch = (answer, poll)
             flush()
         }
     }
 
     /// Whether this fetch of another node is held here.
-    func holds(_ hop: HopDesk.Hop) -> Bool { heldFetch?.hop == hop }
+    func holds(_ poll: Relay.RelayedPoll) -> Bool { heldFetch?.poll == poll }
 
     /// Answers a fetch of another node with a `noop` packet.
-    func release(_ hop: HopDesk.Hop) {
-        guard let held = heldFetch, held.hop == hop else { return }
+    func release(_ poll: Relay.RelayedPoll) {
+        guard let held = heldFetch, held.poll == poll else { return }
         heldFetch = nil
         held.answer(.packets([EnginePacket.Kind.noop.rawValue]))
     }
@@ -101,7 +101,7 @@ final class PollingLine: Line {
     func send(_ body: [UInt8], _ answer: @escaping Answer) {
         guard phase == .open else { return answer(.fault(.session)) }
         guard heldSend == nil,
-            let messages = EnginePayload.messages(of: body, packetsMax: PollingLine.packetsPerSendMax)
+            let messages = EnginePayload.messages(of: body, packetsMax: PollingTransport.packetsPerSendMax)
         else {
             answer(.fault(.request))
             return close(.badRequest)
@@ -211,19 +211,19 @@ final class PollingLine: Line {
         flush()
     }
 
-    func send(_ delivery: Delivery, _ encoding: Encoding, own: OwnWords?, isOwed: Bool) -> Bool {
+    func send(_ delivery: Delivery, _ encoding: Encoding, own: OwnWords?, isBacklog: Bool) -> Bool {
         let shared = delivery.frame(encoding)
         let frame = own?.frame(shared, framing) ?? shared
         guard phase == .open, !frame.isEmpty else {
             shard.undeliverable(delivery)
             return true
         }
-        guard isOwed || queue.isEmpty || hasRoom(frame.count) else {
+        guard isBacklog || queue.isEmpty || hasRoom(frame.count) else {
             delivery.countRefused()
             shard.statistics.transport.itemsDropped.add(1)
             return false
         }
-        append(frame, delivery, isOwed: isOwed)
+        append(frame, delivery, isBacklog: isBacklog)
         flush()
         return true
     }
@@ -272,9 +272,9 @@ final class PollingLine: Line {
     /// Whether the client itself has ended the session.
     private var hasLeft: Bool { endedBy == .normal }
 
-    private func append(_ frame: [UInt8], _ item: OutboundItem?, isOwed: Bool = false) {
+    private func append(_ frame: [UInt8], _ item: OutboundItem?, isBacklog: Bool = false) {
         queue.append(
-            frame, packets: EnginePayload.packetCount(frame), item: item, isOwed: isOwed, nowMs: shard.nowMs)
+            frame, packets: EnginePayload.packetCount(frame), item: item, isBacklog: isBacklog, nowMs: shard.nowMs)
         shard.statistics.transport.queuedBytes.add(frame.count)
     }
 

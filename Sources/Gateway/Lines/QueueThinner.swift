@@ -6,7 +6,7 @@ import Transport
 /// Thins the queue of a client that reads too slowly, as the namespaces of its topics allow.
 ///
 /// Thread: the shard's.
-struct QueueThinner {
+struct SlowConsumerConflation {
     let connection: Connection
     let access: AccessPolicy
     let limits: Limits
@@ -37,23 +37,23 @@ struct QueueThinner {
         let oldMs = nowMs - limits.outboundAgeMs
         var waiting: [Conflation.Waiting?] = []
         waiting.reserveCapacity(frames.count)
-        var (mayThin, isOld, isOwed) = (false, false, false)
+        var (mayThin, isOld, isBacklog) = (false, false, false)
         for frame in frames {
-            isOwed = isOwed || frame.isOwed
+            isBacklog = isBacklog || frame.isBacklog
             guard let entry = entry(frame) else {
                 waiting.append(nil)
                 continue
             }
-            let isPast = !frame.isOwed && frame.enqueuedMs <= oldMs
+            let isPast = !frame.isBacklog && frame.enqueuedMs <= oldMs
             if entry.losesNothing && bound == .age && isPast { return false }
-            if !entry.losesNothing && !frame.isOwed {
+            if !entry.losesNothing && !frame.isBacklog {
                 mayThin = true
                 isOld = isOld || isPast
             }
             waiting.append(entry.waiting)
         }
         if bound == .age {
-            guard mayThin || isOwed else { return false }
+            guard mayThin || isBacklog else { return false }
             if !isOld { return true }
         }
         guard mayThin else { return false }
@@ -79,7 +79,7 @@ struct QueueThinner {
         case .conflate(let key):
             waiting = Conflation.Waiting(
                 topic: delivery.topic, position: delivery.message.position, key: key,
-                isFixed: frame.hasBegun || frame.isOwed)
+                isFixed: frame.hasBegun || frame.isBacklog)
             return (waiting, false)
         }
     }

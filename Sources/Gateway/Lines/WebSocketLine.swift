@@ -8,7 +8,7 @@ import WebSocketCodec
 /// A WebSocket: frames in, frames out, pings, and the close handshake.
 ///
 /// Thread: the shard's.
-final class WebSocketLine: ConnectionLine {
+final class WebSocketTransport: ConnectionTransport {
     let shard: Shard
     let connection: Connection
     private var decoder: WebSocketDecoder
@@ -21,7 +21,7 @@ final class WebSocketLine: ConnectionLine {
     private var pongMs = Int.max
     private var lastInboundMs: Int
     /// The session that will move here, while the client tries this WebSocket.
-    private var probed: PollingLine?
+    private var probed: PollingTransport?
     private var probe = EngineProbe()
     private var probeEndMs = Int.max
     /// When reading from a client that sent too fast resumes, monotonic milliseconds; `Int.max` while it is read.
@@ -33,18 +33,18 @@ final class WebSocketLine: ConnectionLine {
         self.connection = connection
         self.peer = peer
         isEcho = false
-        framing = WebSocketLine.framing(deflate)
+        framing = WebSocketTransport.framing(deflate)
         let limits = WebSocketLimits(
             messageBytesMax: shard.limits.inboundMessageBytesMax, fragmentsMax: shard.limits.fragmentsMax)
         decoder = WebSocketDecoder(role: .server, limits: limits, deflates: deflate != nil)
-        controls = WebSocketLine.controlBucket(shard)
+        controls = WebSocketTransport.controlBucket(shard)
         lastInboundMs = shard.nowMs
         pingMs = shard.nowMs + shard.limits.pingMs
     }
 
     /// The transport of a polling client that tries a WebSocket; its session moves here when the client requests it.
     convenience init(
-        shard: Shard, connection: Connection, probing session: PollingLine, deflate: DeflateAgreement?
+        shard: Shard, connection: Connection, probing session: PollingTransport, deflate: DeflateAgreement?
     ) {
         self.init(shard: shard, connection: connection, peer: nil, deflate: deflate)
         probed = session
@@ -58,10 +58,10 @@ final class WebSocketLine: ConnectionLine {
         self.connection = connection
         isEcho = true
         peer = nil
-        framing = WebSocketLine.framing(deflate)
-        let limits = WebSocketLimits(messageBytesMax: WebSocketLine.echoBytesMax, fragmentsMax: 1 << 20)
+        framing = WebSocketTransport.framing(deflate)
+        let limits = WebSocketLimits(messageBytesMax: WebSocketTransport.echoBytesMax, fragmentsMax: 1 << 20)
         decoder = WebSocketDecoder(role: .server, limits: limits, deflates: deflate != nil)
-        controls = WebSocketLine.controlBucket(shard)
+        controls = WebSocketTransport.controlBucket(shard)
         lastInboundMs = shard.nowMs
         pingMs = Int.max
     }
@@ -118,7 +118,7 @@ final class WebSocketLine: ConnectionLine {
             guard takeControl() else { return }
             transmit(WebSocketEncoder.frame(.pong, payload: payload))
         case .deflated(let kind, let payload):
-            let bytesMax = isEcho ? WebSocketLine.echoBytesMax : shard.limits.inboundMessageBytesMax
+            let bytesMax = isEcho ? WebSocketTransport.echoBytesMax : shard.limits.inboundMessageBytesMax
             handle(shard.deflation.inflated(kind, payload, bytesMax: bytesMax))
         case .pong:
             _ = takeControl()
@@ -130,7 +130,7 @@ final class WebSocketLine: ConnectionLine {
     }
 
     /// Handles messages of a client that tries this WebSocket and then moves here.
-    private func probe(_ session: PollingLine, _ kind: MessageKind, _ payload: [UInt8]) {
+    private func probe(_ session: PollingTransport, _ kind: MessageKind, _ payload: [UInt8]) {
         switch probe.received(payload, as: kind) {
         case .answer(let packet): transmit(WebSocketEncoder.frame(.text, payload: packet))
         case .refuse: close(.badRequest)
@@ -143,7 +143,7 @@ final class WebSocketLine: ConnectionLine {
             moved.peer.move(to: self)
             for (packet, item) in moved.waiting {
                 // The packet is older than the move, so waiting here does not count as slowness.
-                _ = connection.send(Framing.webSocket.frame(EnginePayload.units(packet)), item: item, isOwed: true)
+                _ = connection.send(Framing.webSocket.frame(EnginePayload.units(packet)), item: item, isBacklog: true)
             }
             deadlineChanged()
         }

@@ -17,7 +17,7 @@ enum NotReadyReason: Hashable, Sendable {
     /// The links lead to different Redis processes.
     case redisMismatch
     /// The broker's thread could not start.
-    case brokerFailed
+    case busFailed
     /// The shard's thread could not start.
     case shardFailed
     /// Slots of the cluster have no master.
@@ -30,7 +30,7 @@ enum NotReadyReason: Hashable, Sendable {
     /// Every reason.
     static let all: [NotReadyReason] =
         [
-            .draining, .starting, .connecting, .subscribing, .unproven, .probeLost, .redisMismatch, .brokerFailed,
+            .draining, .starting, .connecting, .subscribing, .unproven, .probeLost, .redisMismatch, .busFailed,
             .shardFailed, .row(.loop), .row(.descriptors), .row(.memory), .row(.rights), .row(.clock),
             .slotsUncovered,
         ] + RedisFailure.Kind.allCases.map { .redis($0) }
@@ -45,7 +45,7 @@ enum NotReadyReason: Hashable, Sendable {
         case .unproven: "unproven"
         case .probeLost: "probe_lost"
         case .redisMismatch: "redis_mismatch"
-        case .brokerFailed: "broker_failed"
+        case .busFailed: "broker_failed"
         case .shardFailed: "shard_failed"
         case .row(.loop): "loop_stuck"
         case .row(let row): row.rawValue
@@ -58,7 +58,7 @@ enum NotReadyReason: Hashable, Sendable {
     var isFailure: Bool {
         switch self {
         case .draining, .starting, .connecting, .subscribing, .unproven: false
-        case .probeLost, .redisMismatch, .brokerFailed, .shardFailed, .row, .slotsUncovered, .redis: true
+        case .probeLost, .redisMismatch, .busFailed, .shardFailed, .row, .slotsUncovered, .redis: true
         }
     }
 }

@@ -45,15 +45,15 @@ final class ShardStatistics: Sendable {
     /// Connections passed to the shard of their session.
     let connectionsMoved = Counter()
     /// Polls relayed to another node, which owns their session.
-    let hops = Counter()
+    let relay = Counter()
     /// Of them, those that wait for an answer.
-    let hopsWaiting = Counter()
+    let relaysWaiting = Counter()
     /// Polls relayed by other nodes.
-    let hopsTaken = Counter()
+    let relaysTaken = Counter()
     /// Polls whose relay failed.
-    let hopsFailed = Counter()
+    let relaysFailed = Counter()
     /// Relayed messages that are forged, repeated or out of order.
-    let hopsRefused = Counter()
+    let relaysRefused = Counter()
     /// HTTP requests answered.
     let requests = Counter()
     /// Publishes committed over HTTP.
@@ -122,13 +122,13 @@ final class ShardStatistics: Sendable {
 /// Figures of the broker.
 ///
 /// Thread: written by the broker's, readable by any.
-final class BrokerStatistics: Sendable {
+final class BusStatistics: Sendable {
     /// Messages on topics' channels.
     let channelMessages = Counter()
     /// Of them, malformed ones, which were dropped.
     let channelMessagesRefused = Counter()
     /// Messages on this node's channel that no other node has sent.
-    let hopsRefused = Counter()
+    let relaysRefused = Counter()
     /// Number of times that a shard's mailbox was full and its topics had to be repaired.
     let mailboxOverflows = Counter()
     /// Number of times that the subscription was confirmed again after a loss.

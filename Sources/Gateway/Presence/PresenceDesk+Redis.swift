@@ -4,9 +4,9 @@ import Reactors
 import Rights
 
 /// A shard's input about presence: changes on the topics' channels, whole sets after a loss, and the nodes that live.
-extension PresenceDesk {
+extension PresenceTracker {
     /// A presence change arrived on a topic's channel.
-    func received(_ topic: Topic, _ news: PresenceNews) {
+    func received(_ topic: Topic, _ news: PresenceUpdate) {
         guard let place = places[topic] else { return }
         for member in news.here { nodes.heard(Array(member.id.node), nowMs: nowMs) }
         place.room.received(news)
@@ -45,7 +45,7 @@ extension PresenceDesk {
         let failed = { [self] in
             guard place.reading == reading else { return }
             place.room.lost()
-            place.readAtMs = nowMs + PresenceDesk.retryMs
+            place.readAtMs = nowMs + PresenceTracker.retryMs
             wake(place)
         }
         statistics.presenceReads.add(1)

@@ -10,9 +10,9 @@ import Transport
 /// Redis, and changes from Redis to own clients, each at most every `presenceDiffMs`. The first change is sent at once.
 /// A crowd of new members therefore costs Redis and each client a few messages, not one for each member. Thread: the
 /// shard's.
-final class PresenceDesk {
+final class PresenceTracker {
     let store: PresenceStore
-    let desk: ReadDesk
+    let desk: ReadScheduler
     let limits: Limits
     let statistics: ShardStatistics
     let node: [UInt8]
@@ -42,7 +42,7 @@ final class PresenceDesk {
     private static let toldAtOnce = 256
 
     init(
-        _ reactor: Reactor, _ store: PresenceStore, _ desk: ReadDesk, _ limits: Limits,
+        _ reactor: Reactor, _ store: PresenceStore, _ desk: ReadScheduler, _ limits: Limits,
         _ statistics: ShardStatistics, _ origin: PresenceStore.Origin
     ) throws(Errno) {
         self.reactor = reactor
@@ -73,11 +73,11 @@ final class PresenceDesk {
         _ session: Session, _ request: TrackRequest, user: [UInt8]?, payer: Payer,
         _ answer: @escaping PresencePlace.Answer
     ) {
-        guard store.isReady else { return answer(.failure(PresenceDesk.away)) }
+        guard store.isReady else { return answer(.failure(PresenceTracker.away)) }
         let place = place(request.topic, payer)
         let known = place.tracked[ObjectIdentifier(session)]
         if known == nil, let user, place.room.count(of: user) >= limits.presencePerUserMax {
-            return answer(.failure(PresenceDesk.crowded))
+            return answer(.failure(PresenceTracker.crowded))
         }
         let id = known ?? newID()
         let before = place.room.own[id]
@@ -128,7 +128,7 @@ final class PresenceDesk {
     private func place(_ topic: Topic, _ payer: Payer) -> PresencePlace {
         if let place = places[topic] { return place }
         let place = PresencePlace(
-            topic, node: node, shard: shard, renewAtMs: nowMs + Int.random(in: 1...PresenceDesk.renewMs))
+            topic, node: node, shard: shard, renewAtMs: nowMs + Int.random(in: 1...PresenceTracker.renewMs))
         places[topic] = place
         read(place, payer)
         return place
@@ -200,15 +200,15 @@ final class PresenceDesk {
             return Int.max
         }
         if isRenewal {
-            place.renewAtMs = nowMs + PresenceDesk.renewMs
-            store.write(place.topic, PresenceRoom.Writing()) { [self] result in
+            place.renewAtMs = nowMs + PresenceTracker.renewMs
+            store.write(place.topic, TopicPresence.Writing()) { [self] result in
                 if case .success(let written) = result { expect(written.version, place) }
             }
             return Int.max
         }
         guard nowMs >= place.sendAtMs || isEnding else { return place.sendAtMs }
         place.sendAtMs = nowMs + limits.presenceDiffMs
-        place.renewAtMs = nowMs + PresenceDesk.renewMs
+        place.renewAtMs = nowMs + PresenceTracker.renewMs
         write(place)
         return Int.max
     }
@@ -225,13 +225,13 @@ final class PresenceDesk {
                 expect(written.version, place)
                 for (id, waiting) in answers {
                     let isRefused = written.refused.contains(id)
-                    for one in waiting { one.answer(isRefused ? .failure(PresenceDesk.full) : .success(id)) }
+                    for one in waiting { one.answer(isRefused ? .failure(PresenceTracker.full) : .success(id)) }
                 }
                 // Entries beyond one call's limit are written by the next.
                 if writing.ids.count == PresenceStore.membersAtOnce { place.sendAtMs = nowMs }
             case .failure(let refusal):
                 place.room.couldNotWrite(writing)
-                place.sendAtMs = nowMs + PresenceDesk.retryMs
+                place.sendAtMs = nowMs + PresenceTracker.retryMs
                 fail(answers, refusal, place)
             }
             wake(place)
@@ -256,7 +256,7 @@ final class PresenceDesk {
         let late = place.asking.filter { $0.value.contains { $0.sinceMs < beforeMs } }
         guard !late.isEmpty else { return }
         for id in late.keys { place.asking[id] = nil }
-        fail(late.map { ($0.key, $0.value) }, PresenceDesk.away, place)
+        fail(late.map { ($0.key, $0.value) }, PresenceTracker.away, place)
     }
 
     /// Forgets the sessions of entries.
@@ -270,7 +270,7 @@ final class PresenceDesk {
 
     private func expect(_ version: Position?, _ place: PresencePlace) {
         guard place.room.isBehind(version) else { return }
-        place.expected = (version, nowMs + 2 * PresenceDesk.retryMs)
+        place.expected = (version, nowMs + 2 * PresenceTracker.retryMs)
     }
 
     // MARK: Sending
@@ -286,7 +286,7 @@ final class PresenceDesk {
             guard let current = place.watchers[ObjectIdentifier(watcher.session)], current.since <= round.number else {
                 continue
             }
-            for delivery in round.deliveries { watcher.session.deliver(delivery, isOwed: false) }
+            for delivery in round.deliveries { watcher.session.deliver(delivery, isBacklog: false) }
         }
         round.watchers.removeLast(min(round.slice, round.watchers.count))
         place.round = round.watchers.isEmpty ? nil : round
@@ -298,7 +298,7 @@ final class PresenceDesk {
         var deliveries: [Delivery] = []
         var bytes = 0
         while place.room.hasUntold {
-            let change = place.room.takeChange(max: PresenceDesk.toldAtOnce)
+            let change = place.room.takeChange(max: PresenceTracker.toldAtOnce)
             guard !change.isEmpty else { continue }
             bytes += change.bytes
             deliveries.append(Delivery(topic: place.topic, change: change, counts: counts))
@@ -314,4 +314,4 @@ final class PresenceDesk {
 }
 
 @available(*, unavailable)
-extension PresenceDesk: Sendable {}
+extension PresenceTracker: Sendable {}

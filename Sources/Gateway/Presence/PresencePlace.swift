@@ -32,7 +32,7 @@ final class PresencePlace {
     }
 
     let topic: Topic
-    var room: PresenceRoom
+    var room: TopicPresence
     var watchers: [ObjectIdentifier: Watcher] = [:]
     var tracked: [ObjectIdentifier: PresenceID] = [:]
     /// Requests that wait until an entry is written.
@@ -60,7 +60,7 @@ final class PresencePlace {
     init(_ topic: Topic, node: [UInt8], shard: Int, renewAtMs: Int) {
         self.topic = topic
         self.renewAtMs = renewAtMs
-        room = PresenceRoom(node: node, shard: shard)
+        room = TopicPresence(node: node, shard: shard)
     }
 
     /// The list of members for clients of an encoding; written once until it changes.

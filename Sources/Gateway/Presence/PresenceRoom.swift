@@ -6,7 +6,7 @@ import Core
 /// one reads the set. Changes of the shard's own clients are written to Redis first, and count once the channel
 /// delivers them. Clients receive the difference to the last list they received, so the source of a change never
 /// matters. Pure.
-struct PresenceRoom {
+struct TopicPresence {
     /// Entries that one call writes to Redis.
     struct Writing: Equatable {
         var here: [PresenceMember] = []
@@ -42,7 +42,7 @@ struct PresenceRoom {
     private var unsent: Set<PresenceID> = []
     /// Entries that differ from those sent to clients, with the sent ones; `nil` for none.
     private var untold: [PresenceID: PresenceMember?] = [:]
-    private var held: [PresenceNews] = []
+    private var held: [PresenceUpdate] = []
     private var isSending = false
 
     /// Changes kept during a read; beyond, the set is read again.
@@ -69,7 +69,7 @@ struct PresenceRoom {
     }
 
     private mutating func setOwn(_ id: PresenceID, _ member: PresenceMember?) {
-        PresenceRoom.count(own[id]?.user, member?.user, &ownUserCounts)
+        TopicPresence.count(own[id]?.user, member?.user, &ownUserCounts)
         own[id] = member
     }
 
@@ -137,11 +137,11 @@ struct PresenceRoom {
     }
 
     /// Takes a change from the channel.
-    mutating func received(_ news: PresenceNews) {
+    mutating func received(_ news: PresenceUpdate) {
         switch standing {
         case .unknown: return
         case .reading:
-            guard held.count < PresenceRoom.heldMax else { return lost() }
+            guard held.count < TopicPresence.heldMax else { return lost() }
             held.append(news)
         case .at(let version):
             if let version, version.epoch == news.version.epoch, news.version.offset <= version.offset { return }
@@ -154,7 +154,7 @@ struct PresenceRoom {
         }
     }
 
-    private mutating func apply(_ news: PresenceNews) {
+    private mutating func apply(_ news: PresenceUpdate) {
         for id in news.left {
             set(id, nil)
             // Another node has treated this one as gone.
@@ -186,10 +186,10 @@ struct PresenceRoom {
         guard before != member else { return }
         let told: PresenceMember? = if let known = untold[id] { known } else { before }
         here[id] = member
-        PresenceRoom.count(before?.user, member?.user, &userCounts)
+        TopicPresence.count(before?.user, member?.user, &userCounts)
         if told == member { untold.removeValue(forKey: id) } else { untold.updateValue(told, forKey: id) }
         let name = Array(id.node)
-        PresenceRoom.count(before.map { _ in name }, member.map { _ in name }, &nodeCounts)
+        TopicPresence.count(before.map { _ in name }, member.map { _ in name }, &nodeCounts)
     }
 
     /// Moves an entry's count from one name to another; `nil`: none.

@@ -29,7 +29,7 @@ final class PresenceStore {
     typealias Ages = [(node: [UInt8], ageMs: Int)]
 
     private let link: any RedisCalls
-    private let scripts: StoreScripts
+    private let scripts: EventLogScripts
     private let keys: Keys
     private let limits: Limits
     private let node: [UInt8]
@@ -44,7 +44,7 @@ final class PresenceStore {
 
     /// A store for the entries of a shard; reads for callers go through the read queue.
     init(
-        _ link: any RedisCalls, _ scripts: StoreScripts, _ keys: Keys, _ limits: Limits, _ desk: ReadDesk,
+        _ link: any RedisCalls, _ scripts: EventLogScripts, _ keys: Keys, _ limits: Limits, _ desk: ReadScheduler,
         _ origin: Origin
     ) {
         lists = SharedReader(desk)
@@ -63,11 +63,11 @@ final class PresenceStore {
 
     /// Writes added and removed entries; an empty writing keeps the set alive.
     func write(
-        _ topic: Topic, _ writing: PresenceRoom.Writing, _ completion: @escaping (Result<Written, Refusal>) -> Void
+        _ topic: Topic, _ writing: TopicPresence.Writing, _ completion: @escaping (Result<Written, Refusal>) -> Void
     ) {
         var arguments: [[UInt8]] = [
-            keys.channel(topic), epochs.next(), Store.decimal(limits.presenceMembersMax),
-            Store.decimal(limits.presenceSeconds), Store.decimal(writing.left.count),
+            keys.channel(topic), epochs.next(), EventLog.decimal(limits.presenceMembersMax),
+            EventLog.decimal(limits.presenceSeconds), EventLog.decimal(writing.left.count),
         ]
         arguments += writing.left.map(\.bytes)
         for member in writing.here { arguments += [member.id.bytes, member.text] }
@@ -79,7 +79,7 @@ final class PresenceStore {
                         return .failure(PresenceStore.nonsense)
                     }
                     let ids = refused.compactMap { $0.bytes.flatMap { PresenceID($0) } }
-                    return .success(Written(version: Store.position(fields[0], fields[1]), refused: ids))
+                    return .success(Written(version: EventLog.position(fields[0], fields[1]), refused: ids))
                 })
         }
     }
@@ -88,7 +88,7 @@ final class PresenceStore {
     func read(_ topic: Topic, _ completion: @escaping (Result<Room, Refusal>) -> Void) {
         // A gateway with a larger limit may have listed more.
         let call = ScriptCall(
-            script: scripts.hereRead, keys: [keys.here(topic)], arguments: [Store.decimal(PresenceStore.membersMax)])
+            script: scripts.hereRead, keys: [keys.here(topic)], arguments: [EventLog.decimal(PresenceStore.membersMax)])
         link.run(call, lane: nil) { [json = limits.answers] result in
             completion(
                 result.mapError(\.refusal).flatMap { value in
@@ -104,7 +104,7 @@ final class PresenceStore {
                         else { continue }
                         members.append(member)
                     }
-                    return .success(Room(version: Store.position(fields[0], fields[1]), members: members))
+                    return .success(Room(version: EventLog.position(fields[0], fields[1]), members: members))
                 })
         }
     }
@@ -148,13 +148,13 @@ final class PresenceStore {
     private func ages(of name: [UInt8], _ completion: @escaping (Result<Ages, RedisFailure>) -> Void) {
         let call = ScriptCall(
             script: scripts.hereNodes, keys: [keys.hereNodes],
-            arguments: [name, Store.decimal(PresenceStore.keepMs)])
+            arguments: [name, EventLog.decimal(PresenceStore.keepMs)])
         link.run(call, lane: nil) { result in
             completion(
                 result.map { value in
                     let fields = value.elements ?? []
                     return stride(from: 0, to: fields.count - 1, by: 2).compactMap { index in
-                        guard let name = fields[index].bytes, let ageMs = Store.number(fields[index + 1]) else {
+                        guard let name = fields[index].bytes, let ageMs = EventLog.number(fields[index + 1]) else {
                             return nil
                         }
                         return (name, ageMs)

@@ -5,7 +5,7 @@ import Rights
 ///
 /// Reported changes are checked at once. Every membership is also checked within each `membershipCheckMs`, since any
 /// writer to Redis may change the set. Thread: the shard's.
-final class RightsKeeper {
+final class RightsEnforcer {
     private unowned let shard: Shard
     private let store: RightsStore
     /// Sessions whose memberships have still to be checked in this round.
@@ -36,7 +36,7 @@ final class RightsKeeper {
         if !change.revocations.isEmpty || change.keysReplaced { endWithdrawn(change) }
         if change.checksMemberships {
             asksScripts = true
-            begin(over: RightsKeeper.urgentSweeps)
+            begin(over: RightsEnforcer.urgentSweeps)
         } else if !change.removals.isEmpty {
             var topics: [[UInt8]: [Topic]] = [:]
             for removal in change.removals { topics[removal.user, default: []].append(removal.topic) }
@@ -52,12 +52,12 @@ final class RightsKeeper {
         if hasMissed {
             hasMissed = false
             asksScripts = true
-            begin(over: RightsKeeper.urgentSweeps)
+            begin(over: RightsEnforcer.urgentSweeps)
         }
         if round.isEmpty, shard.nowMs >= nextRoundMs {
             nextRoundMs = shard.nowMs + shard.limits.membershipCheckMs
             asksScripts = false
-            begin(over: shard.limits.membershipCheckMs / RightsKeeper.sweepMs / 2)
+            begin(over: shard.limits.membershipCheckMs / RightsEnforcer.sweepMs / 2)
         }
         guard !round.isEmpty else { return }
         let part = Array(round.suffix(sessionsPerSweep))

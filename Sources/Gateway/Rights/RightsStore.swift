@@ -16,14 +16,14 @@ final class RightsStore {
     }
 
     private let link: any RedisCalls
-    private let scripts: StoreScripts
+    private let scripts: EventLogScripts
     private let keys: Keys
     private let limits: Limits
 
     private static let nonsense = Refusal(.internalError, "the store answered something that cannot be")
     private static let pageMax = 500
 
-    init(link: any RedisCalls, scripts: StoreScripts, keys: Keys, limits: Limits) {
+    init(link: any RedisCalls, scripts: EventLogScripts, keys: Keys, limits: Limits) {
         self.link = link
         self.scripts = scripts
         self.keys = keys

@@ -7,7 +7,7 @@ import Rights
 ///
 /// It runs on one shard and reads twice a second. A change therefore takes effect everywhere within a second, and on a
 /// node that was cut off as soon as it is connected again. Thread: that shard's.
-final class RightsWatch {
+final class RevocationPoller {
     private let node: Node
     private let store: RightsStore
     private let nowMs: () -> Int
@@ -38,12 +38,12 @@ final class RightsWatch {
     /// Reads when it is time.
     func sweep() {
         if nowMs() >= forgetMs {
-            forgetMs = nowMs() + RightsWatch.forgetEveryMs
+            forgetMs = nowMs() + RevocationPoller.forgetEveryMs
             node.forgetRevocations(now: node.clock.wallMs / 1_000)
         }
         let ageMs = poll.ageMs(nowMs: nowMs(), startMs: startMs)
         lateSweeps = ageMs > node.limits.rightsStaleMs ? lateSweeps + 1 : 0
-        if lateSweeps > RightsWatch.lateSweepsMax { stale(ageMs) }
+        if lateSweeps > RevocationPoller.lateSweepsMax { stale(ageMs) }
         guard node.clock.isSettled, poll.asks(nowMs: nowMs()) else { return }
         store.changes(after: poll.position) { [weak self] result in self?.took(result) }
     }

@@ -20,7 +20,7 @@ enum OwnWords {
 /// A transport, which carries units to and from one client: a WebSocket, an event stream or polling.
 ///
 /// It knows bytes, time and the queue to its client, and nothing of the dialect. Thread: the shard's.
-protocol Line: AnyObject {
+protocol ClientTransport: AnyObject {
     /// The client's address; `nil` where it is not known. Its budget is charged for a client without other credentials.
     var address: IPAddress? { get }
     /// How it puts units on the wire.
@@ -31,8 +31,8 @@ protocol Line: AnyObject {
     func send(_ unit: WireUnit)
     /// Sends an event that many share; false when the client reads too slowly to take it.
     ///
-    /// A backlog event (`isOwed`) is queued beyond the queue's bound. `own` is sent with the event, or neither is sent.
-    func send(_ delivery: Delivery, _ encoding: Encoding, own: OwnWords?, isOwed: Bool) -> Bool
+    /// A backlog event (`isBacklog`) is queued beyond the queue's bound. `own` is sent with the event, or neither is sent.
+    func send(_ delivery: Delivery, _ encoding: Encoding, own: OwnWords?, isBacklog: Bool) -> Bool
     /// Sends events that many share as one unit; false, and nothing sent, when there is no room for all of them.
     func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool
     /// Sends the close reason and ends the connection; anything sent later is dropped.

@@ -4,20 +4,20 @@ import Dialects
 /// The output of a session: messages and events for its client.
 ///
 /// Thread: the shard's.
-protocol Outlet: AnyObject {
+protocol SessionOutput: AnyObject {
     /// The client's address; `nil` where it is not known. Its budget is charged for a client without other credentials.
     var address: IPAddress? { get }
     /// Number of topics that the other sessions of the connection hold.
-    func topicsHeld(besides door: Door) -> Int
+    func topicsHeld(besides sessionID: SessionID) -> Int
     /// Sends a message through a client session; `ref` is that of the request it answers.
-    func tell(_ message: ServerMessage, at door: Door, ref: Reference?)
+    func tell(_ message: ServerMessage, at sessionID: SessionID, ref: Reference?)
     /// Passes on events that the client requested by time; the session joins the topic behind that position next.
     func replayed(
-        _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at door: Door, ref: Reference?)
+        _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at sessionID: SessionID, ref: Reference?)
     /// Sends an event that many share through a client session; false when the client reads too slowly to take it.
     ///
-    /// A backlog event (`isOwed`) is queued beyond the queue's bound.
-    func send(_ delivery: Delivery, _ encoding: Encoding, at door: Door, isOwed: Bool) -> Bool
+    /// A backlog event (`isBacklog`) is queued beyond the queue's bound.
+    func send(_ delivery: Delivery, _ encoding: Encoding, at sessionID: SessionID, isBacklog: Bool) -> Bool
     /// Sends events that many share as one unit; false, and nothing sent, when there is no room for all of them.
     func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool
     /// The operation that a command with this reference names; `nil` when the dialect cannot name one.

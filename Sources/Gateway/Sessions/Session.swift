@@ -10,14 +10,14 @@ import Transport
 final class Session: TopicClient {
     /// A topic of this session: joining while `place` is nil, live otherwise.
     private struct Membership {
-        let feed: TopicFeed<Session>
+        let feed: LocalTopic<Session>
         var place: Int?
     }
 
     private unowned let host: any SessionHost
     /// `nil` once the connection has ended; later answers are ignored.
-    private var outlet: (any Outlet)?
-    private let door: Door
+    private var output: (any SessionOutput)?
+    private let sessionID: SessionID
     /// The encoding of events for the client; it changes when the client moves to another transport.
     var encoding: Encoding
     private var state: SessionState
@@ -32,7 +32,7 @@ final class Session: TopicClient {
     /// The publisher id that excludes this session from its own events.
     ///
     /// Drawn with the first publish that excludes its sender.
-    private var origin: SessionOrigin?
+    private var origin: EchoExclusion?
     /// Actions to perform; an action may append more.
     private var actions: [SessionAction] = []
     private var isActing = false
@@ -47,12 +47,12 @@ final class Session: TopicClient {
     /// A session that sends through the outlet.
     ///
     /// The outlet calls ``ended()``. The session never notifies the outlet of its own end.
-    init(host: any SessionHost, outlet: any Outlet, door: Door, encoding: Encoding, caller: Caller) {
+    init(host: any SessionHost, output: any SessionOutput, sessionID: SessionID, encoding: Encoding, caller: Caller) {
         self.host = host
-        self.outlet = outlet
-        self.door = door
+        self.output = output
+        self.sessionID = sessionID
         self.encoding = encoding
-        state = SessionState(host.sessionRules, caller: caller, address: outlet.address, nowMs: host.nowMs)
+        state = SessionState(host.sessionRules, caller: caller, address: output.address, nowMs: host.nowMs)
         if !caller.isAnonymous { actions = state.begin(wallMs: host.wallMs) }
         deadlineMs = state.deadlineMs
         if !actions.isEmpty { act() }
@@ -62,7 +62,7 @@ final class Session: TopicClient {
 
     /// Processes a message of the client.
     func received(_ message: Result<ClientRequest, DialectRefusal>) {
-        state.heldBesides = outlet?.topicsHeld(besides: door) ?? 0
+        state.heldBesides = output?.topicsHeld(besides: sessionID) ?? 0
         take(.message(message))
     }
 
@@ -82,7 +82,7 @@ final class Session: TopicClient {
     /// The connection has ended: the session leaves every topic.
     func ended() {
         take(.ended)
-        outlet = nil
+        output = nil
     }
 
     /// The client lost the right to a topic: it is notified, and receives no more events of it.
@@ -105,7 +105,7 @@ final class Session: TopicClient {
     var address: IPAddress? { state.address }
 
     /// The caller and payer of reads of topics.
-    var asker: TopicAsker? { TopicAsker(caller: CommandCaller(caller), payer: payer) }
+    var asker: ReadCaller? { ReadCaller(caller: CommandCaller(caller), payer: payer) }
 
     /// Number of topics that the client has asked for and has not given up.
     var heldCount: Int { state.holdings.count }
@@ -116,7 +116,7 @@ final class Session: TopicClient {
     // MARK: Actions
 
     private func take(_ input: SessionInput) {
-        guard outlet != nil else { return }
+        guard output != nil else { return }
         actions += state.take(input, nowMs: host.nowMs)
         // Inputs that an action causes at once are processed after the actions already decided.
         if !isActing { act() }
@@ -135,7 +135,7 @@ final class Session: TopicClient {
         noteHeld()
         guard deadlineMs != state.deadlineMs else { return }
         deadlineMs = state.deadlineMs
-        outlet?.deadlineChanged()
+        output?.deadlineChanged()
     }
 
     /// Reports the number of topics held without a token when it has changed.
@@ -149,7 +149,7 @@ final class Session: TopicClient {
         switch action {
         case .send(let message, let ref):
             log(message)
-            outlet?.tell(message, at: door, ref: ref)
+            output?.tell(message, at: sessionID, ref: ref)
         case .verify(let token, let isRefresh, let ref):
             take(.verified(host.verify(token), isRefresh: isRefresh, wallMs: host.wallMs, ref: ref))
         case .askMembership(let topic, let user):
@@ -157,11 +157,11 @@ final class Session: TopicClient {
         case .readFollows(let topic, let number):
             host.follows(topic) { [self] in take(.follows(number: number, $0)) }
         case .readReplay(let topic, let wanted, let number):
-            host.replay(topic, wanted, asker: TopicAsker(caller: CommandCaller(caller), payer: payer)) { [self] in
+            host.replay(topic, wanted, asker: ReadCaller(caller: CommandCaller(caller), payer: payer)) { [self] in
                 take(.replayed(topic, number: number, $0))
             }
         case .tellReplay(let topic, let events, let position, let ref):
-            outlet?.replayed(events, of: topic, upTo: position, at: door, ref: ref)
+            output?.replayed(events, of: topic, upTo: position, at: sessionID, ref: ref)
         case .join(let request, let ref):
             host.join(self, request, ref: ref)
         case .follow(let topic): follow(topic)
@@ -185,10 +185,10 @@ final class Session: TopicClient {
         case .run(let name, let arguments, let ref): run(name, arguments, ref)
         case .came(let user): host.came(user)
         case .left(let user): host.left(user)
-        case .establish: outlet?.established()
+        case .establish: output?.established()
         case .count(let figure): host.count(figure)
         case .log(let message, let failure): host.log(.refused(message, failure), of: self)
-        case .close(let reason): outlet?.close(reason)
+        case .close(let reason): output?.close(reason)
         }
     }
 
@@ -206,8 +206,8 @@ final class Session: TopicClient {
         }
     }
 
-    private func drawnOrigin() -> SessionOrigin? {
-        if origin == nil { origin = SessionOrigin(Base64.encode(SecureRandom.bytes(12), .url)) }
+    private func drawnOrigin() -> EchoExclusion? {
+        if origin == nil { origin = EchoExclusion(Base64.encode(SecureRandom.bytes(12), .url)) }
         return origin
     }
 
@@ -223,7 +223,7 @@ final class Session: TopicClient {
     private func run(_ name: String, _ arguments: CommandArguments, _ ref: Reference?) {
         let lane = operations.lane ?? host.newLane()
         operations.lane = lane
-        let operation = ref.flatMap { outlet?.operation(of: $0) }.map { operations.id($0) }
+        let operation = ref.flatMap { output?.operation(of: $0) }.map { operations.id($0) }
         host.run(
             name, arguments, operation: operation, scope: operations.scope, lane: lane, caller: state.caller,
             payer: payer
@@ -245,19 +245,19 @@ final class Session: TopicClient {
     // MARK: From the topics
 
     /// The session waits for a topic.
-    func joins(_ feed: TopicFeed<Session>) {
+    func joins(_ feed: LocalTopic<Session>) {
         let membership = Membership(feed: feed, place: nil)
         if isFollowing { followed[feed.topic] = membership } else { memberships.append(membership) }
     }
 
     /// The session is live on a topic, at that place among its members.
-    func joined(_ feed: TopicFeed<Session>, place: Int) {
+    func joined(_ feed: LocalTopic<Session>, place: Int) {
         moved(to: place, in: feed)
         take(.joined(feed.topic))
     }
 
     /// The session's place among a topic's members changed.
-    func moved(to place: Int, in feed: TopicFeed<Session>) {
+    func moved(to place: Int, in feed: LocalTopic<Session>) {
         if let index = memberships.firstIndex(where: { $0.feed === feed }) {
             memberships[index].place = place
         } else {
@@ -276,33 +276,33 @@ final class Session: TopicClient {
         switch message {
         case .subscribed(let topic, _, _, _) where followed[topic] != nil: break
         case .gap(let topic, let position, let reason): take(.gap(topic, position, reason))
-        default: outlet?.tell(message, at: door, ref: ref)
+        default: output?.tell(message, at: sessionID, ref: ref)
         }
     }
 
     /// Sends the list of members present, as its encoding wrote it.
     func tellPresence(_ topic: Topic, _ members: [UInt8]?) {
         guard let members else { return }
-        outlet?.tell(.presence(topic: topic, members: members), at: door, ref: nil)
+        output?.tell(.presence(topic: topic, members: members), at: sessionID, ref: nil)
     }
 
     /// Forwards an event.
     ///
-    /// `isOwed`: the client asked for it by position. Waiting in the queue then does not count as slowness.
-    func deliver(_ delivery: Delivery, isOwed: Bool) {
-        guard let outlet else { return host.undeliverable(delivery) }
+    /// `isBacklog`: the client asked for it by position. Waiting in the queue then does not count as slowness.
+    func deliver(_ delivery: Delivery, isBacklog: Bool) {
+        guard let output else { return host.undeliverable(delivery) }
         // Compared first: most sessions have no publisher id.
         guard origin == nil || delivery.message.origin != origin else { return host.undeliverable(delivery) }
         guard let shown = isTranslating ? shown(delivery) : delivery else { return host.undeliverable(delivery) }
-        if !outlet.send(shown, encoding, at: door, isOwed: isOwed) { outlet.close(.slowConsumer) }
+        if !output.send(shown, encoding, at: sessionID, isBacklog: isBacklog) { output.close(.slowConsumer) }
     }
 
     /// Forwards several events, as one unit where no event needs a look of its own.
     func deliver(_ batch: DeliveryBatch) {
-        if let outlet, !isTranslating, origin == nil || !batch.hasEvent(of: origin), outlet.send(batch, encoding) {
+        if let output, !isTranslating, origin == nil || !batch.hasEvent(of: origin), output.send(batch, encoding) {
             return
         }
-        for delivery in batch.deliveries { deliver(delivery, isOwed: false) }
+        for delivery in batch.deliveries { deliver(delivery, isBacklog: false) }
     }
 
     /// Whether the session is a member of the topic, or is joining it.

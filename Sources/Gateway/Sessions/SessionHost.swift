@@ -25,12 +25,12 @@ protocol SessionHost: AnyObject {
     func follows(_ topic: Topic, _ completion: @escaping (Result<[Topic], Refusal>) -> Void)
     /// Reads the newest events of a topic since a time; the asker's budget is charged.
     func replay(
-        _ topic: Topic, _ wanted: ReplayRequest, asker: TopicAsker,
+        _ topic: Topic, _ wanted: ReplayRequest, asker: ReadCaller,
         _ completion: @escaping (Result<Replay, Refusal>) -> Void
     )
     /// Publishes an event; `id` is the publisher's, and the payer's budget is charged.
     func publish(
-        _ request: PublishRequest, id: PublishID?, origin: SessionOrigin?, payer: Payer,
+        _ request: PublishRequest, id: PublishID?, origin: EchoExclusion?, payer: Payer,
         _ completion: @escaping (Result<Position, Refusal>) -> Void)
     /// From now on, sends a session the presence of a topic.
     func watchPresence(_ session: Session, _ topic: Topic)

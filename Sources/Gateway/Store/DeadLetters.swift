@@ -34,7 +34,7 @@ final class DeadLetters {
     }
 
     private let link: any RedisCalls
-    private let scripts: StoreScripts
+    private let scripts: EventLogScripts
     private let keys: Keys
     private let limits: Limits
 
@@ -42,7 +42,7 @@ final class DeadLetters {
     /// Maximum bytes of the fields in one page; a single letter is returned whatever its size.
     private static let pageBytesMax = 262_144
 
-    init(link: any RedisCalls, scripts: StoreScripts, keys: Keys, limits: Limits) {
+    init(link: any RedisCalls, scripts: EventLogScripts, keys: Keys, limits: Limits) {
         self.link = link
         self.scripts = scripts
         self.keys = keys

@@ -4,15 +4,15 @@ import RedisLink
 /// Reports a shard's command link to the broker: each connection, and each new failure.
 ///
 /// Thread: the shard's.
-final class LinkNews {
-    private let broker: Mailbox<BrokerMessage>
+final class LinkReporter {
+    private let bus: Mailbox<BusMessage>
     private let shard: Int
     private var told: LinkReport?
     /// Called when a connection is ready; set once the topics exist.
     var onConnected: () -> Void = {}
 
-    init(_ broker: Mailbox<BrokerMessage>, shard: Int) {
-        self.broker = broker
+    init(_ bus: Mailbox<BusMessage>, shard: Int) {
+        self.bus = bus
         self.shard = shard
     }
 
@@ -34,7 +34,7 @@ final class LinkNews {
     }
 
     private func tell(_ report: LinkReport) {
-        guard report != told, broker.send(.link(shard: shard, report)) else { return }
+        guard report != told, bus.send(.link(shard: shard, report)) else { return }
         told = report
     }
 }

@@ -5,7 +5,7 @@ import Rights
 /// Sends a shard's reads: charged, bounded in weight, in turns (see ``ReadQueue``).
 ///
 /// Thread: the shard's.
-final class ReadDesk {
+final class ReadScheduler {
     /// A waiting read.
     struct Read {
         let payer: Payer
@@ -94,4 +94,4 @@ final class ReadDesk {
 }
 
 @available(*, unavailable)
-extension ReadDesk: Sendable {}
+extension ReadScheduler: Sendable {}

@@ -4,7 +4,7 @@ import Core
 ///
 /// A read of several pages takes longer than a later one. An older answer after a newer one would set clients back to a
 /// past state. Thread: the shard's.
-final class ReadTurns {
+final class ReadOrder {
     private final class Turn {
         let completion: LogRead.Completion
         var result: Result<LogRead.Answer, Refusal>?
@@ -33,4 +33,4 @@ final class ReadTurns {
 }
 
 @available(*, unavailable)
-extension ReadTurns: Sendable {}
+extension ReadOrder: Sendable {}

@@ -24,10 +24,10 @@ final class SharedReader<Answer> {
         let answer: Waiter
     }
 
-    private let desk: ReadDesk
+    private let desk: ReadScheduler
     private var shared = SharedReads<Key, Waiting>()
 
-    init(_ desk: ReadDesk) {
+    init(_ desk: ReadScheduler) {
         self.desk = desk
     }
 
@@ -38,7 +38,7 @@ final class SharedReader<Answer> {
     func read(
         _ key: Key, payer: Payer, weightUs: Int, run: @escaping (@escaping Waiter) -> Void, _ answer: @escaping Waiter
     ) {
-        if shared.rides(key) {
+        if shared.isCoalesced(key) {
             desk.statistics.readsShared.add(1)
         } else if let refusal = desk.budgets.payOwn(payer, us: weightUs, nowMs: desk.nowMs) {
             return answer(.failure(refusal))
@@ -48,7 +48,7 @@ final class SharedReader<Answer> {
     }
 
     private func queue(_ key: Key, payer: Payer, weightUs: Int, run: @escaping (@escaping Waiter) -> Void) {
-        let read = ReadDesk.Read(
+        let read = ReadScheduler.Read(
             payer: payer,
             send: { [self] over in
                 shared.sent(key)

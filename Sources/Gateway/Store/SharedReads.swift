@@ -14,7 +14,7 @@ struct SharedReads<Key: Hashable, Waiter> {
     private var lines: [Key: Line] = [:]
 
     /// Whether a read that is not sent yet will answer a caller that asks now.
-    func rides(_ key: Key) -> Bool { lines[key].map { !$0.waiting.isEmpty } ?? false }
+    func isCoalesced(_ key: Key) -> Bool { lines[key].map { !$0.waiting.isEmpty } ?? false }
 
     /// Adds a caller; true when the read has to be queued now.
     ///

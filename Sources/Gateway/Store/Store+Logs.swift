@@ -5,7 +5,7 @@ import RedisLink
 import Rights
 
 /// The reads of logs for joining clients and for repairs, and their charges.
-extension Store {
+extension EventLog {
     /// Reads position, events and state for joining clients or a feed under repair; creates the position when there is
     /// none.
     ///
@@ -18,12 +18,12 @@ extension Store {
 
     func isPersonal(_ topic: Topic) -> Bool { scripts.isPersonal(topic) }
 
-    func read(_ topic: Topic, for asker: TopicAsker, since: Position?, _ completion: @escaping LogRead.Completion) {
+    func read(_ topic: Topic, for asker: ReadCaller, since: Position?, _ completion: @escaping LogRead.Completion) {
         read(topic, .newest, since: since, asker, asker.payer, completion)
     }
 
     private func read(
-        _ topic: Topic, _ order: LogRead.Order, since: Position?, _ asker: TopicAsker?, _ payer: Payer?,
+        _ topic: Topic, _ order: LogRead.Order, since: Position?, _ asker: ReadCaller?, _ payer: Payer?,
         _ completion: @escaping LogRead.Completion
     ) {
         // Clients have rarely missed much; the actual cost is charged afterwards.
@@ -45,9 +45,9 @@ extension Store {
     /// The constant part of a read over its pages.
     private struct Read {
         let topic: Topic
-        let stateful: StoreScripts.Stateful?
+        let stateful: EventLogScripts.Stateful?
         /// The joining caller, on a topic whose script decides who may join.
-        let asker: TopicAsker?
+        let asker: ReadCaller?
         let payer: Payer?
         let completion: LogRead.Completion
     }
@@ -66,7 +66,7 @@ extension Store {
                         // The read is now known to need many pages.
                         send(read, pages, before: before, weightUs: scripts.logUs)
                     } else {
-                        read.completion(pages.whole.map { .success($0) } ?? .failure(Store.nonsense))
+                        read.completion(pages.whole.map { .success($0) } ?? .failure(EventLog.nonsense))
                     }
                 }
             }
@@ -86,10 +86,11 @@ extension Store {
         }
         let candidate = epochs.next()
         var arguments: [[UInt8]] = [
-            candidate, run, top(topic)?.fenceText ?? [], Store.decimal(wallMs()),
-            Store.decimal(policy.positionSeconds), pages.since?.epoch ?? [], Store.decimal(pages.since?.offset ?? 0),
-            Array(pages.order.rawValue.utf8), Store.decimal(pages.next.events), Store.decimal(pages.next.bytes),
-            Store.decimal(limits.idlePositionSeconds), Store.decimal(before),
+            candidate, run, top(topic)?.fenceText ?? [], EventLog.decimal(wallMs()),
+            EventLog.decimal(policy.positionSeconds), pages.since?.epoch ?? [],
+            EventLog.decimal(pages.since?.offset ?? 0),
+            Array(pages.order.rawValue.utf8), EventLog.decimal(pages.next.events), EventLog.decimal(pages.next.bytes),
+            EventLog.decimal(limits.idlePositionSeconds), EventLog.decimal(before),
         ]
         let personal = before == 0 ? read.stateful?.personal : nil
         if personal != nil {
@@ -102,8 +103,8 @@ extension Store {
         link.run(call, lane: nil) { [self] result in
             completion(
                 result.mapError { refusal($0, personal) }.flatMap { value in
-                    guard let answer = Store.answer(value, pages.order, before: before, json: json) else {
-                        return .failure(Store.nonsense)
+                    guard let answer = EventLog.answer(value, pages.order, before: before, json: json) else {
+                        return .failure(EventLog.nonsense)
                     }
                     known.add(topic, answer.position, nowMs: reactor.nowMs)
                     if let payer = read.payer { charge(payer, answer, isNew: answer.position.epoch == candidate) }
@@ -134,9 +135,9 @@ extension Store {
 
     /// Charges a join to its payer; returns a refusal when that is impossible.
     ///
-    /// A join that shares the read of an earlier one costs nothing: `rides`.
-    func payJoin(_ topic: Topic, payer: Payer, rides: Bool) -> Refusal? {
-        if rides { return nil }
+    /// A join that shares the read of an earlier one costs nothing: `isCoalesced`.
+    func payJoin(_ topic: Topic, payer: Payer, isCoalesced: Bool) -> Refusal? {
+        if isCoalesced { return nil }
         if let refusal = budgets.pay(payer, us: scripts.positionUs(topic), nowMs: reactor.nowMs) { return refusal }
         // A join of a personal topic has a read of its own, charged to its payer.
         guard !isPersonal(topic) else { return nil }

@@ -5,7 +5,7 @@ import RedisLink
 import Rights
 
 /// Reads of topics for HTTP callers, and the renewal of positions.
-extension Store {
+extension EventLog {
     /// Reads a page of the log; the caller's budget is charged.
     func history(
         _ topic: Topic, after: Int, limit: Int, payer: Payer,
@@ -13,7 +13,7 @@ extension Store {
     ) {
         let limit = min(limit, limits.historyPageMax, limits.logPageEventsMax)
         let key = SharedReader<History>.Key(
-            script: "history", keys: [topic.bytes], arguments: [Store.decimal(after), Store.decimal(limit)],
+            script: "history", keys: [topic.bytes], arguments: [EventLog.decimal(after), EventLog.decimal(limit)],
             isAnonymous: payer.kind == .anonymous)
         let weightUs = scripts.historyUs(limit, of: limits.logPageEventsMax)
         pages.read(
@@ -29,20 +29,22 @@ extension Store {
         }
         let call = ScriptCall(
             script: scripts.history, keys: [keys.log(topic), keys.meta(topic)],
-            arguments: [run, Store.decimal(after), Store.decimal(limit), Store.decimal(limits.logPageBytesMax)],
+            arguments: [
+                run, EventLog.decimal(after), EventLog.decimal(limit), EventLog.decimal(limits.logPageBytesMax),
+            ],
             fenceAt: 0)
         let json = limits.answers
         link.run(call, lane: nil) { result in
             completion(
                 result.mapError(\.refusal).flatMap { value in
-                    guard let fields = value.elements, fields.count == 5, let first = Store.number(fields[2]),
-                        let epoch = fields[0].bytes, let next = Store.number(fields[4])
-                    else { return .failure(Store.nonsense) }
+                    guard let fields = value.elements, fields.count == 5, let first = EventLog.number(fields[2]),
+                        let epoch = fields[0].bytes, let next = EventLog.number(fields[4])
+                    else { return .failure(EventLog.nonsense) }
                     guard !epoch.isEmpty else { return .success(History(top: nil, first: 0, events: [], next: nil)) }
-                    guard let top = Store.position(fields[0], fields[1]),
+                    guard let top = EventLog.position(fields[0], fields[1]),
                         let entries = fields[3].elements
-                    else { return .failure(Store.nonsense) }
-                    let events = entries.compactMap { Store.event($0, epoch: top.epoch, json: json) }
+                    else { return .failure(EventLog.nonsense) }
+                    let events = entries.compactMap { EventLog.event($0, epoch: top.epoch, json: json) }
                     return .success(History(top: top, first: first, events: events, next: next > 0 ? next : nil))
                 })
         }
@@ -53,28 +55,28 @@ extension Store {
     /// The asker's budget is charged. Where a script decides who may join, it decides here as well, unless the state is
     /// not wanted.
     func peek(
-        _ topic: Topic, _ asker: TopicAsker, isTold: Bool = true,
-        _ completion: @escaping (Result<Peek, Refusal>) -> Void
+        _ topic: Topic, _ asker: ReadCaller, isReported: Bool = true,
+        _ completion: @escaping (Result<TopicSummary, Refusal>) -> Void
     ) {
         let isPersonal = isPersonal(topic)
         let arguments = isPersonal ? StateProvider.arguments(topic, asker.caller, nowMs: 0) : []
         let payer = asker.payer
-        let key = SharedReader<Peek>.Key(
-            script: "position", keys: [topic.bytes], arguments: arguments + (isTold ? [] : [[]]),
+        let key = SharedReader<TopicSummary>.Key(
+            script: "position", keys: [topic.bytes], arguments: arguments + (isReported ? [] : [[]]),
             isAnonymous: payer.kind == .anonymous)
         peeks.read(
             key, payer: payer, weightUs: scripts.positionUs(topic),
-            run: { [self] done in readPeek(topic, isPersonal ? asker : nil, isTold: isTold, done) }, completion)
+            run: { [self] done in readPeek(topic, isPersonal ? asker : nil, isReported: isReported, done) }, completion)
     }
 
     /// Asks a topic's script, where it has one, whether the caller may still be subscribed; no caller is charged.
     func recheck(
-        _ topic: Topic, _ asker: TopicAsker, _ completion: @escaping (Result<Void, Refusal>) -> Void
+        _ topic: Topic, _ asker: ReadCaller, _ completion: @escaping (Result<Void, Refusal>) -> Void
     ) {
         guard isPersonal(topic) else { return completion(.success(())) }
         let refuse: (Refusal) -> Void = { completion(.failure($0)) }
         desk.addOwn(weightUs: scripts.positionUs(topic), refuse: refuse) { [self] over in
-            readPosition(topic, asker, isTold: true) { result in
+            readPosition(topic, asker, isReported: true) { result in
                 over()
                 completion(result.map { _ in })
             }
@@ -83,13 +85,13 @@ extension Store {
 
     /// Reads a topic's position; `asker` is the caller for its script, `nil` where it has none.
     private func readPosition(
-        _ topic: Topic, _ asker: TopicAsker?, isTold: Bool,
+        _ topic: Topic, _ asker: ReadCaller?, isReported: Bool,
         _ completion: @escaping (Result<[RESPValue], Refusal>) -> Void
     ) {
         guard let run = link.fence(of: keys.meta(topic)) else {
             return completion(.failure(RedisFailure(.disconnected).refusal))
         }
-        let stateful = isTold ? scripts.stateful(topic) : nil
+        let stateful = isReported ? scripts.stateful(topic) : nil
         let asked = asker.flatMap { asker in stateful?.personal.map { (asker.caller, $0) } }
         let more = asked.map { StateProvider.arguments(topic, $0.0, nowMs: wallMs()) } ?? []
         let call = ScriptCall(
@@ -99,26 +101,27 @@ extension Store {
         link.run(call, lane: nil) { [self] result in
             completion(
                 result.mapError { refusal($0, asked?.1) }.flatMap { value in
-                    guard let fields = value.elements, fields.count >= 4 else { return .failure(Store.nonsense) }
+                    guard let fields = value.elements, fields.count >= 4 else { return .failure(EventLog.nonsense) }
                     return .success(fields)
                 })
         }
     }
 
     private func readPeek(
-        _ topic: Topic, _ asker: TopicAsker?, isTold: Bool, _ completion: @escaping (Result<Peek, Refusal>) -> Void
+        _ topic: Topic, _ asker: ReadCaller?, isReported: Bool,
+        _ completion: @escaping (Result<TopicSummary, Refusal>) -> Void
     ) {
         let (json, channel) = (limits.answers, keys.channel(topic))
-        readPosition(topic, asker, isTold: isTold) { [link] result in
+        readPosition(topic, asker, isReported: isReported) { [link] result in
             guard case .success(let fields) = result else {
-                return completion(.failure(result.failure ?? Store.nonsense))
+                return completion(.failure(result.failure ?? EventLog.nonsense))
             }
-            let state = fields.count > 4 ? Store.state(fields[4], json: json) : nil
-            var peek = Peek(position: Store.position(fields[0], fields[1]), nodes: 0, state: state)
+            let state = fields.count > 4 ? EventLog.state(fields[4], json: json) : nil
+            var peek = TopicSummary(position: EventLog.position(fields[0], fields[1]), nodes: 0, state: state)
             let question = Array((link.isSharded ? "SHARDNUMSUB" : "NUMSUB").utf8)
             link.call(RedisCall("PUBSUB", question, channel)) { result in
                 guard case .success(let value) = result, let nodes = value.elements?.last?.integer else {
-                    return completion(.failure(result.failure?.refusal ?? Store.nonsense))
+                    return completion(.failure(result.failure?.refusal ?? EventLog.nonsense))
                 }
                 peek.nodes = nodes
                 completion(.success(peek))
@@ -131,7 +134,7 @@ extension Store {
         link.call(RedisCall("SISMEMBER", keys.members(topic), user)) { result in
             completion(
                 result.mapError(\.refusal).flatMap { value in
-                    guard let found = value.integer else { return .failure(Store.nonsense) }
+                    guard let found = value.integer else { return .failure(EventLog.nonsense) }
                     return .success(found == 1)
                 })
         }
@@ -140,11 +143,11 @@ extension Store {
     /// Reads the topics that a topic follows: at most `followsMax` of its set; malformed names are left out.
     func follows(_ topic: Topic, _ completion: @escaping (Result<[Topic], Refusal>) -> Void) {
         // SRANDMEMBER with a count is SMEMBERS with a bound.
-        let command = RedisCall("SRANDMEMBER", keys.follows(topic), Store.decimal(limits.followsMax))
+        let command = RedisCall("SRANDMEMBER", keys.follows(topic), EventLog.decimal(limits.followsMax))
         link.call(command) { result in
             completion(
                 result.mapError(\.refusal).flatMap { value in
-                    guard let members = value.elements else { return .failure(Store.nonsense) }
+                    guard let members = value.elements else { return .failure(EventLog.nonsense) }
                     return .success(members.compactMap { $0.bytes.flatMap { Topic($0) } })
                 })
         }
@@ -159,14 +162,14 @@ extension Store {
     func sweep() {
         idle.thin(topics: desk.statistics.topics.value) { lastDelivered($0)?.offset == 0 }
         for _ in 0..<4 where link.isReady {
-            let topics = idle.due(nowMs: reactor.nowMs, max: Store.renewedAtOnce) { lastDelivered($0)?.offset == 0 }
+            let topics = idle.due(nowMs: reactor.nowMs, max: EventLog.renewedAtOnce) { lastDelivered($0)?.offset == 0 }
             guard !topics.isEmpty else { return }
             // On tagged names a call has keys of one slot.
             let groups = Dictionary(grouping: topics) { keys.layout == .tagged ? HashSlot.of($0.id) : 0 }
             for topics in groups.values {
                 let call = ScriptCall(
                     script: scripts.renew, keys: topics.map { keys.meta($0) },
-                    arguments: [Store.decimal(limits.idlePositionSeconds)])
+                    arguments: [EventLog.decimal(limits.idlePositionSeconds)])
                 // A failed one is made up for by the next.
                 link.run(call, lane: nil) { _ in }
             }

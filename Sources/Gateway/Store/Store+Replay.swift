@@ -5,12 +5,12 @@ import RedisLink
 import Rights
 
 /// Events by time, for clients that know no positions.
-extension Store {
+extension EventLog {
     /// Reads the newest events of a topic since a time, in one call; creates nothing.
     ///
     /// The asker's budget is charged. Where a script decides who may join, it is asked first.
     func replay(
-        _ topic: Topic, _ wanted: ReplayRequest, asker: TopicAsker,
+        _ topic: Topic, _ wanted: ReplayRequest, asker: ReadCaller,
         _ completion: @escaping (Result<Replay, Refusal>) -> Void
     ) {
         guard !isPersonal(topic) else {
@@ -27,7 +27,7 @@ extension Store {
     private func readReplay(
         _ topic: Topic, _ wanted: ReplayRequest, payer: Payer, _ completion: @escaping (Result<Replay, Refusal>) -> Void
     ) {
-        let arguments = [Store.decimal(wanted.sinceMs), Store.decimal(wanted.limit)]
+        let arguments = [EventLog.decimal(wanted.sinceMs), EventLog.decimal(wanted.limit)]
         let key = SharedReader<Replay>.Key(
             script: "replay", keys: [topic.bytes], arguments: arguments, isAnonymous: payer.kind == .anonymous)
         replays.read(
@@ -43,17 +43,17 @@ extension Store {
         }
         let call = ScriptCall(
             script: scripts.replay, keys: [keys.log(topic), keys.meta(topic)],
-            arguments: [run] + arguments + [Store.decimal(limits.logPageBytesMax)], fenceAt: 0)
+            arguments: [run] + arguments + [EventLog.decimal(limits.logPageBytesMax)], fenceAt: 0)
         let json = limits.answers
         link.run(call, lane: nil) { result in
             completion(
                 result.mapError(\.refusal).flatMap { value in
                     guard let fields = value.elements, fields.count == 3, let epoch = fields[0].bytes,
                         let entries = fields[2].elements
-                    else { return .failure(Store.nonsense) }
+                    else { return .failure(EventLog.nonsense) }
                     guard !epoch.isEmpty else { return .success(Replay(position: nil, events: [])) }
-                    guard let top = Store.position(fields[0], fields[1]) else { return .failure(Store.nonsense) }
-                    let events = entries.compactMap { Store.event($0, epoch: top.epoch, json: json) }
+                    guard let top = EventLog.position(fields[0], fields[1]) else { return .failure(EventLog.nonsense) }
+                    let events = entries.compactMap { EventLog.event($0, epoch: top.epoch, json: json) }
                     return .success(Replay(position: top, events: events))
                 })
         }

@@ -3,7 +3,7 @@ import Core
 import RedisLink
 
 /// Checks of replies, and their conversion into values.
-extension Store {
+extension EventLog {
     static let nonsense = Refusal(.internalError, "the store answered something that cannot be")
 
     static func decimal(_ value: Int) -> [UInt8] {
@@ -18,11 +18,11 @@ extension Store {
 
     /// Parses epoch, offset and the outcome of the event, once for each event.
     static func outcomes(_ value: RESPValue, count: Int) -> Outcomes? {
-        PublishCall.Told.read(value, count: count)?.map { told in
+        PublishCall.PublishResult.read(value, count: count)?.map { told in
             guard let position = told.position else {
                 return .failure(Refusal(.conflict, "this id was used for another event or other data"))
             }
-            return .success(Receipt(position: position, isDuplicate: told.outcome == .duplicate))
+            return .success(PublishReceipt(position: position, isDuplicate: told.outcome == .duplicate))
         }
     }
 

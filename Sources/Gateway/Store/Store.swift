@@ -8,16 +8,16 @@ import Rights
 /// A shard's access to Redis: scripts by their purpose, replies checked and converted into values.
 ///
 /// Replies are as untrusted as any other input: a malformed one is `internal`, never a trap. Thread: the shard's.
-final class Store: TopicReader {
+final class EventLog: TopicReader {
     /// The result that a publisher receives.
-    struct Receipt: Equatable {
+    struct PublishReceipt: Equatable {
         var position: Position
         /// Whether the id was known: nothing was stored or sent.
         var isDuplicate: Bool
     }
 
     /// A topic's position and state, for people and backends.
-    struct Peek {
+    struct TopicSummary {
         /// `nil` when no client has published on it or joined it.
         var position: Position?
         /// Gateways subscribed to its channel.
@@ -38,17 +38,17 @@ final class Store: TopicReader {
 
     /// A publisher that waits for the answer.
     private struct Publisher {
-        let completion: (Result<Receipt, Refusal>) -> Void
+        let completion: (Result<PublishReceipt, Refusal>) -> Void
         /// The receipt for the bytes of the event; `nil` where nobody pays.
         let paid: KeptBudget.Paid?
     }
     /// The result for each publisher of a group.
-    typealias Outcomes = [Result<Receipt, Refusal>]
+    typealias Outcomes = [Result<PublishReceipt, Refusal>]
 
     let link: any RedisCalls
     /// `nil` unless an event must be on replicas before it is acknowledged.
     private let replicas: ReplicaWaits?
-    let scripts: StoreScripts
+    let scripts: EventLogScripts
     let keys: Keys
     let limits: Limits
     let access: AccessPolicy
@@ -58,19 +58,19 @@ final class Store: TopicReader {
     let reactor: Reactor
     /// Positions that this shard's publishes and reads returned.
     var known: KnownPositions
-    let desk: ReadDesk
+    let desk: ReadScheduler
     /// Now, milliseconds since 1970.
     let wallMs: () -> Int
     let budgets: Budgets
     let pages: SharedReader<History>
-    let peeks: SharedReader<Peek>
+    let peeks: SharedReader<TopicSummary>
     let replays: SharedReader<Replay>
     /// The payers charged for the actual cost of the next read for joining clients, by topic.
     var joinPayers: [Topic: Payer] = [:]
     /// The expected cost of the next repair.
     var repairWeight = RepairWeight()
     /// The order in which reads of logs are answered.
-    let turns = ReadTurns()
+    let turns = ReadOrder()
     /// Positions without events that this shard keeps alive.
     var idle: IdlePositions
     /// The position of the last event that members here received; set once the topics exist.
@@ -79,8 +79,8 @@ final class Store: TopicReader {
     var onScriptFault: (_ name: String, _ text: String) -> Void = { _, _ in }
 
     init(
-        _ reactor: Reactor, link: any RedisCalls, scripts: StoreScripts, keys: Keys, limits: Limits,
-        access: AccessPolicy, desk: ReadDesk, replicas: ReplicaWaits? = nil,
+        _ reactor: Reactor, link: any RedisCalls, scripts: EventLogScripts, keys: Keys, limits: Limits,
+        access: AccessPolicy, desk: ReadScheduler, replicas: ReplicaWaits? = nil,
         wallMs: @escaping () -> Int = { Clock.wallMs() }
     ) {
         self.wallMs = wallMs
@@ -140,8 +140,8 @@ final class Store: TopicReader {
     ///
     /// `payer` is charged for Redis's time and for the stored bytes, unless it is a service; `nil`: the gateway itself.
     func publish(
-        _ topic: Topic, _ event: EventName, _ data: [UInt8], _ id: PublishID?, origin: SessionOrigin? = nil,
-        payer: Payer?, _ completion: @escaping (Result<Receipt, Refusal>) -> Void
+        _ topic: Topic, _ event: EventName, _ data: [UInt8], _ id: PublishID?, origin: EchoExclusion? = nil,
+        payer: Payer?, _ completion: @escaping (Result<PublishReceipt, Refusal>) -> Void
     ) {
         guard let policy = access.policy(of: topic) else {
             return completion(.failure(Refusal(.notFound, "there is no such namespace")))
@@ -185,7 +185,7 @@ final class Store: TopicReader {
     /// Refuses the events of a call that was never sent.
     private func giveUp(_ group: PublishQueue<Publisher>.Group, _ kind: RedisFailure.Kind) {
         for publisher in group.publishers { giveBack(publisher.paid) }
-        Store.tell(group, .failure(RedisFailure(kind).refusal))
+        EventLog.tell(group, .failure(RedisFailure(kind).refusal))
     }
 
     private func sendPublishes() {
@@ -203,9 +203,9 @@ final class Store: TopicReader {
             publishes.finished(topic)
             return giveUp(group, .disconnected)
         }
-        let moment = CommandCallBuilder.Moment(nowMs: wallMs(), run: run, epoch: epochs.next(), random: [])
+        let stamp = CommandCallBuilder.CallStamp(nowMs: wallMs(), run: run, epoch: epochs.next(), random: [])
         let call = PublishCall(topic, group.events).call(
-            scripts.publish, keys: keys, policy: policy, seenSeconds: limits.idempotencySeconds, moment,
+            scripts.publish, keys: keys, policy: policy, seenSeconds: limits.idempotencySeconds, stamp,
             top: top(topic))
         link.run(call, lane: nil) { [self] result in
             // Only a refusal in the script's own words (BADKEY, for the key of an id) is sure to have written nothing.
@@ -219,9 +219,9 @@ final class Store: TopicReader {
 
     /// Answers the publishers; for stored events once the replicas have them, where that is required.
     private func tell(_ group: PublishQueue<Publisher>.Group, _ result: Result<Outcomes, Refusal>) {
-        guard let replicas, case .success = result else { return Store.tell(group, result) }
+        guard let replicas, case .success = result else { return EventLog.tell(group, result) }
         replicas.confirm(link.writer) { refusal in
-            Store.tell(group, refusal.map { .failure($0) } ?? result)
+            EventLog.tell(group, refusal.map { .failure($0) } ?? result)
         }
     }
 
@@ -233,8 +233,8 @@ final class Store: TopicReader {
             for publisher in group.publishers { giveBack(publisher.paid) }
         }
         return result.mapError(\.refusal).flatMap { value in
-            guard let outcomes = Store.outcomes(value, count: group.events.count) else {
-                return .failure(Store.nonsense)
+            guard let outcomes = EventLog.outcomes(value, count: group.events.count) else {
+                return .failure(EventLog.nonsense)
             }
             for (publisher, outcome) in zip(group.publishers, outcomes)
             where (try? outcome.get())?.isDuplicate ?? true { giveBack(publisher.paid) }

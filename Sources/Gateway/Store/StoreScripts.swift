@@ -4,7 +4,7 @@ import RedisLink
 import Service
 
 /// The scripts that a gateway calls for itself, by their purpose.
-struct StoreScripts: Sendable {
+struct EventLogScripts: Sendable {
     /// The scripts of a namespace that return a topic's state, and the state's keys.
     struct Stateful: Sendable {
         let subscribe: ScriptID
@@ -108,7 +108,7 @@ struct StoreScripts: Sendable {
     func stateful(_ topic: Topic) -> Stateful? { stateful[topic.namespace] }
 }
 
-extension StoreScripts.Stateful {
+extension EventLogScripts.Stateful {
     /// The state's keys for a topic, in their order; `user` is the caller of a `@subscribe` script.
     func keys(_ topic: Topic, _ keys: Keys, user: [UInt8]? = nil) -> [[UInt8]] {
         self.keys.compactMap { $0.key(keys) { $0 == "id" ? Array(topic.id) : user ?? StateProvider.nobody } }

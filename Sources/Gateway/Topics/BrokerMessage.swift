@@ -2,7 +2,7 @@ import Core
 import RedisLink
 
 /// Requests of the shards to the broker, and of the node to both.
-enum BrokerMessage: Sendable {
+enum BusMessage: Sendable {
     /// A shard has members for a topic and needs its channel.
     case want(Topic, shard: Int)
     /// A shard has no members for a topic any more.

@@ -5,7 +5,7 @@ import Transport
 ///
 /// Events and members may change during a round. Each member knows the number of its next event, and at its turn it
 /// receives everything up to then. Events present at the start of a round have reached all members at its end. Pure.
-struct FanoutLap {
+struct FanoutRound {
     /// In the order in which they were received; the first has the number ``base``.
     private(set) var events: [Delivery] = []
     /// Approximate bytes of their frames.
@@ -30,7 +30,7 @@ struct FanoutLap {
 
     mutating func append(_ delivery: Delivery) {
         events.append(delivery)
-        bytes += FanoutLap.bytes(of: delivery)
+        bytes += FanoutRound.bytes(of: delivery)
     }
 
     /// Approximate bytes of an event's frame.
@@ -75,10 +75,10 @@ struct FanoutLap {
     private mutating func drop(_ count: Int) {
         newest = nil
         let count = min(count, events.count)
-        bytes -= events.prefix(count).reduce(0) { $0 + FanoutLap.bytes(of: $1) }
+        bytes -= events.prefix(count).reduce(0) { $0 + FanoutRound.bytes(of: $1) }
         events.removeFirst(count)
         base += count
         // Storage of a long backlog is released, since many topics may have had one.
-        if events.isEmpty && events.capacity > FanoutLap.keptCapacity { events = [] }
+        if events.isEmpty && events.capacity > FanoutRound.keptCapacity { events = [] }
     }
 }

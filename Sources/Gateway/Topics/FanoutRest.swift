@@ -4,7 +4,7 @@
 /// writes of few events each. With one, events that arrive meanwhile share one write for each member. Publishes, pings
 /// and handshakes find the loop free for a fifth of the time. A topic whose events are further apart than a round and
 /// its pause never waits. Pure: time is a parameter.
-struct FanoutRest {
+struct FanoutPacing {
     /// When the round began, monotonic microseconds; `nil` between rounds.
     private var begunUs: Int?
     private var endUs = Int.min
@@ -27,6 +27,6 @@ struct FanoutRest {
     mutating func begins(nowUs: Int) {
         guard let begunUs else { return }
         self.begunUs = nil
-        endUs = nowUs + min(max((nowUs - begunUs) / 4, 0), FanoutRest.usMax)
+        endUs = nowUs + min(max((nowUs - begunUs) / 4, 0), FanoutPacing.usMax)
     }
 }

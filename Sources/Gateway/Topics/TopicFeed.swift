@@ -7,30 +7,30 @@ import Transport
 /// Thread: the shard's.
 protocol TopicClient: AnyObject {
     /// The caller and payer of its reads; `nil` for a client without a caller of its own.
-    var asker: TopicAsker? { get }
+    var asker: ReadCaller? { get }
     /// The client has begun to join the topic.
-    func joins(_ feed: TopicFeed<Self>)
+    func joins(_ feed: LocalTopic<Self>)
     /// The client is live on the topic, at that place among its members.
-    func joined(_ feed: TopicFeed<Self>, place: Int)
+    func joined(_ feed: LocalTopic<Self>, place: Int)
     /// The client has moved to another place among the topic's members.
-    func moved(to place: Int, in feed: TopicFeed<Self>)
+    func moved(to place: Int, in feed: LocalTopic<Self>)
     /// The client could not join.
     func refused(_ refusal: Refusal, topic: Topic, ref: Reference?)
     /// Sends the client a message about the topic.
     func send(_ message: ServerMessage, ref: Reference?)
-    /// Delivers an event; `isOwed`: the client requested it by its position.
+    /// Delivers an event; `isBacklog`: the client requested it by its position.
     ///
     /// The outcome is counted in `delivery.counts`, once for each call.
-    func deliver(_ delivery: Delivery, isOwed: Bool)
+    func deliver(_ delivery: Delivery, isBacklog: Bool)
     /// Delivers several events of a topic at once; the same as one call for each of them.
     func deliver(_ batch: DeliveryBatch)
 }
 
 extension TopicClient {
-    var asker: TopicAsker? { nil }
+    var asker: ReadCaller? { nil }
 
     func deliver(_ batch: DeliveryBatch) {
-        for delivery in batch.deliveries { deliver(delivery, isOwed: false) }
+        for delivery in batch.deliveries { deliver(delivery, isBacklog: false) }
     }
 }
 
@@ -41,13 +41,13 @@ protocol TopicReader: AnyObject {
     /// Whether each caller needs a read of its own.
     func isPersonal(_ topic: Topic) -> Bool
     /// Reads a personal topic for one joining caller; the failure is why it may not join.
-    func read(_ topic: Topic, for asker: TopicAsker, since: Position?, _ completion: @escaping LogRead.Completion)
+    func read(_ topic: Topic, for asker: ReadCaller, since: Position?, _ completion: @escaping LogRead.Completion)
 }
 
 extension TopicReader {
     func isPersonal(_ topic: Topic) -> Bool { false }
 
-    func read(_ topic: Topic, for asker: TopicAsker, since: Position?, _ completion: @escaping LogRead.Completion) {
+    func read(_ topic: Topic, for asker: ReadCaller, since: Position?, _ completion: @escaping LogRead.Completion) {
         read(topic, .newest, since: since, completion)
     }
 }
@@ -70,14 +70,14 @@ struct Member<Client: TopicClient> {
     ///
     /// `nil` once the feed has caught up.
     var ahead: Position?
-    /// The number of the next event that it receives, as ``FanoutLap`` counts.
+    /// The number of the next event that it receives, as ``FanoutRound`` counts.
     var next: Int
 }
 
 /// One topic on one shard: its members, joining clients, and position.
 ///
 /// Thread: the shard's.
-final class TopicFeed<Client: TopicClient> {
+final class LocalTopic<Client: TopicClient> {
     let topic: Topic
     var cursor = FeedCursor()
     var ledger: TopicLedger
@@ -88,7 +88,7 @@ final class TopicFeed<Client: TopicClient> {
     /// Live members, in no particular order; each client knows its place.
     private(set) var members: [Member<Client>] = []
     /// Events that some members have not received.
-    var lap = FanoutLap()
+    var round = FanoutRound()
     /// Whether the feed waits for the end of the turn, or for its members' fan-out round.
     var isQueued = false
     var joining: [Joining<Client>] = []
@@ -113,18 +113,18 @@ final class TopicFeed<Client: TopicClient> {
 
     /// Adds a live member; returns its place.
     func add(_ client: Client, ahead: Position?) -> Int {
-        members.append(Member(client: client, ahead: ahead, next: lap.end))
+        members.append(Member(client: client, ahead: ahead, next: round.end))
         if ahead != nil { aheadCount += 1 }
         return members.count - 1
     }
 
     /// Approximate bytes that the next member of the round is to receive.
-    var bytesOfNextTurn: Int { lap.place < members.count ? lap.bytes(from: members[lap.place].next) : 0 }
+    var bytesOfNextBatch: Int { round.place < members.count ? round.bytes(from: members[round.place].next) : 0 }
 
     /// Takes a member's turn; returns it, and the number of the first event that it is to receive.
     func takeTurn(_ place: Int) -> (member: Member<Client>, from: Int) {
-        let from = max(members[place].next, lap.base)
-        members[place].next = lap.end
+        let from = max(members[place].next, round.base)
+        members[place].next = round.end
         return (members[place], from)
     }
 

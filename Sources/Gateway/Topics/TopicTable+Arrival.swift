@@ -10,12 +10,12 @@ extension TopicTable {
         process(delivery, in: feed)
     }
 
-    func delivery(_ message: ChannelMessage, of feed: TopicFeed<Client>) -> Delivery {
+    func delivery(_ message: ChannelMessage, of feed: LocalTopic<Client>) -> Delivery {
         Delivery(topic: feed.topic, message: message, counts: feed.counts)
     }
 
     /// Delivers an event, keeps it, or repairs what is missing before it.
-    func process(_ delivery: Delivery, in feed: TopicFeed<Client>) {
+    func process(_ delivery: Delivery, in feed: LocalTopic<Client>) {
         guard let position = delivery.message.position else {
             feed.ledger.figures.plain += 1
             return deliver(delivery, in: feed)

@@ -5,7 +5,7 @@ import Reactors
 /// Answers to joining clients: one read of the log serves all that wait, however many reconnect at once.
 extension TopicTable {
     /// Answers the joining clients with a new read, or with the one after the read under way.
-    func answerJoining(_ feed: TopicFeed<Client>) {
+    func answerJoining(_ feed: LocalTopic<Client>) {
         guard feed.isConfirmed, case .none = feed.joinRead, !feed.joining.isEmpty else { return }
         let read = newRead()
         feed.joinRead = .waiting(read)
@@ -14,7 +14,7 @@ extension TopicTable {
     }
 
     /// Starts the read; it may have been given up while it waited for a slot.
-    func readForJoining(_ feed: TopicFeed<Client>, _ read: Int) {
+    func readForJoining(_ feed: LocalTopic<Client>, _ read: Int) {
         guard feed.joinRead.number == read else { return pass() }
         let asker = store.isPersonal(feed.topic) ? feed.joining.first?.client.asker : nil
         // A personal topic's read serves one caller, perhaps on several devices; the next read serves the others.
@@ -49,7 +49,7 @@ extension TopicTable {
         }
     }
 
-    private func answered(_ feed: TopicFeed<Client>, _ read: Int, _ result: Result<LogRead.Answer, Refusal>) {
+    private func answered(_ feed: LocalTopic<Client>, _ read: Int, _ result: Result<LogRead.Answer, Refusal>) {
         guard case .asked(read, let since, let held) = feed.joinRead else { return }
         let asked = feed.joining.filter(\.isAsked)
         switch result {
@@ -73,7 +73,7 @@ extension TopicTable {
 
     /// Admits the clients that the answer serves; a client in another epoch than was asked for waits for the next read.
     private func admit(
-        _ asked: [Joining<Client>], to feed: TopicFeed<Client>, _ answer: LogRead.Answer, _ held: [Delivery],
+        _ asked: [Joining<Client>], to feed: LocalTopic<Client>, _ answer: LogRead.Answer, _ held: [Delivery],
         since: Position?, isFirst: Bool
     ) {
         let events = answer.events.map { delivery($0, of: feed) }
@@ -99,7 +99,7 @@ extension TopicTable {
     ///
     /// Clients that this read was made for stand before later ones.
     private func served(
-        _ asked: [Joining<Client>], of feed: TopicFeed<Client>, _ answer: Position, _ since: Position?
+        _ asked: [Joining<Client>], of feed: LocalTopic<Client>, _ answer: Position, _ since: Position?
     ) -> [Joining<Client>] {
         var served: [Joining<Client>] = []
         var waiting: [Joining<Client>] = []
@@ -117,7 +117,7 @@ extension TopicTable {
 
     /// Sends the answer, the missed events, and those received meanwhile as far as they follow without a hole.
     private func admit(
-        _ joining: Joining<Client>, to feed: TopicFeed<Client>, _ answer: LogRead.Answer, _ events: [Delivery],
+        _ joining: Joining<Client>, to feed: LocalTopic<Client>, _ answer: LogRead.Answer, _ events: [Delivery],
         _ following: [Delivery]
     ) {
         let missed = joining.since.flatMap { answer.missed(since: $0) }
@@ -126,8 +126,8 @@ extension TopicTable {
                 topic: feed.topic, position: answer.position, recovered: missed != nil, state: answer.state),
             ref: joining.ref)
         let count = missed?.count ?? 0
-        for delivery in events.suffix(count) { joining.client.deliver(delivery, isOwed: true) }
-        for delivery in following { joining.client.deliver(delivery, isOwed: false) }
+        for delivery in events.suffix(count) { joining.client.deliver(delivery, isBacklog: true) }
+        for delivery in following { joining.client.deliver(delivery, isBacklog: false) }
         statistics.recovered.add(count)
         statistics.deliveries.add(count + following.count)
         feed.ledger.figures.recovered += count
@@ -149,7 +149,7 @@ extension TopicTable {
     }
 
     /// Keeps an event for the clients of the read under way; a read that waits for a slot will contain it.
-    func holdForJoining(_ delivery: Delivery, _ feed: TopicFeed<Client>) {
+    func holdForJoining(_ delivery: Delivery, _ feed: LocalTopic<Client>) {
         if feed.joinRead.hold(delivery, countMax: limits.heldEventsMax) { return }
         feed.endJoinRead()
         answerJoining(feed)

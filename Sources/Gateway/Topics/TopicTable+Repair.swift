@@ -18,7 +18,7 @@ extension TopicTable {
     }
 
     /// Fetches the events after a position before any other is delivered.
-    func repair(_ feed: TopicFeed<Client>, after position: Position) {
+    func repair(_ feed: LocalTopic<Client>, after position: Position) {
         guard repairs else { return feed.cursor.repaired(to: position) }
         let read = newRead()
         feed.repair = feed.repair ?? FeedRepair()
@@ -28,7 +28,7 @@ extension TopicTable {
     }
 
     /// Starts the read; it may have been given up while it waited for a slot.
-    func readForRepair(_ feed: TopicFeed<Client>, _ read: Int) {
+    func readForRepair(_ feed: LocalTopic<Client>, _ read: Int) {
         guard feed.repair?.number == read, let since = feed.cursor.position else { return pass() }
         feed.repair?.asks(read)
         store.read(feed.topic, .oldest, since: since) { [unowned self, feed] result in
@@ -46,18 +46,18 @@ extension TopicTable {
     }
 
     /// Moves to a new epoch of the log: the members receive a `gap`, and its events are fetched from the start (D9).
-    func reset(_ feed: TopicFeed<Client>, to start: Position, from before: Position?) {
+    func reset(_ feed: LocalTopic<Client>, to start: Position, from before: Position?) {
         tellReset(feed, to: start, from: before)
         repair(feed, after: start)
     }
 
-    private func tellReset(_ feed: TopicFeed<Client>, to start: Position, from before: Position?) {
+    private func tellReset(_ feed: LocalTopic<Client>, to start: Position, from before: Position?) {
         feed.ledger.begins(at: start, after: before)
         feed.ledger.figures.resets += 1
         tellGap(feed, start, .reset)
     }
 
-    private func repaired(_ feed: TopicFeed<Client>, _ answer: LogRead.Answer, since: Position) {
+    private func repaired(_ feed: LocalTopic<Client>, _ answer: LogRead.Answer, since: Position) {
         let before = feed.cursor.position
         if since.epoch != answer.position.epoch, let start = feed.cursor.reset(to: answer.position.epoch) {
             guard answer.position == start else { return reset(feed, to: start, from: before) }
@@ -90,7 +90,7 @@ extension TopicTable {
     }
 
     /// Reports events that no log holds any more, before any later event.
-    private func skip(_ feed: TopicFeed<Client>, from reached: Position, to hole: Position) {
+    private func skip(_ feed: LocalTopic<Client>, from reached: Position, to hole: Position) {
         feed.ledger.figures.missed += hole.offset - reached.offset
         tellGap(feed, hole, .missed)
     }
@@ -99,7 +99,7 @@ extension TopicTable {
     ///
     /// A script writes the log before it publishes. A read that began after an event was received therefore contains
     /// the event, unless its epoch is over or its position was forged. Repeating the read would never end.
-    private func processHeld(_ feed: TopicFeed<Client>, upTo top: Position) {
+    private func processHeld(_ feed: LocalTopic<Client>, upTo top: Position) {
         guard let repair = feed.repair, case .asked(_, let before, let hasDropped) = repair.read else { return }
         feed.repair = nil
         feed.ledger.figures.late += before

@@ -12,11 +12,11 @@ import Transport
 /// members first hands over the pending events (``hand(_:)``).
 extension TopicTable {
     /// Queues an event for the members; the caller hands it over, or calls ``endTurn()``.
-    func deliver(_ delivery: Delivery, in feed: TopicFeed<Client>) {
+    func deliver(_ delivery: Delivery, in feed: LocalTopic<Client>) {
         // A round cannot keep up: the members' own queues must then detect slow readers.
-        if feed.lap.bytes + FanoutLap.bytes(of: delivery) > limits.outboundBytesMax { hand(feed) }
+        if feed.round.bytes + FanoutRound.bytes(of: delivery) > limits.outboundBytesMax { hand(feed) }
         statistics.events.add(1)
-        feed.lap.append(delivery)
+        feed.round.append(delivery)
         guard !feed.isQueued else { return }
         feed.isQueued = true
         turn.append(feed)
@@ -27,7 +27,7 @@ extension TopicTable {
         guard !turn.isEmpty else { return }
         for feed in turn {
             if feed.members.count > limits.fanoutSliceMembers {
-                laps.append(feed)
+                rounds.append(feed)
             } else {
                 feed.isQueued = false
                 hand(feed)
@@ -37,45 +37,45 @@ extension TopicTable {
     }
 
     /// Whether ``serveSlice()`` has work.
-    var hasLaps: Bool { !laps.isEmpty }
+    var hasRounds: Bool { !rounds.isEmpty }
 
     /// Serves the next members of a large topic; true when a round has ended, and the next topic's begins.
     func serveSlice() -> Bool {
-        guard let feed = laps.first else { return false }
+        guard let feed = rounds.first else { return false }
         // Writing many bytes takes as long as visiting many members.
-        let countMax = max(limits.fanoutSliceBytesMax / max(feed.bytesOfNextTurn, 1), 1)
-        let (places, isLast) = feed.lap.next(min(limits.fanoutSliceMembers, countMax), of: feed.members.count)
+        let countMax = max(limits.fanoutSliceBytesMax / max(feed.bytesOfNextBatch, 1), 1)
+        let (places, isLast) = feed.round.next(min(limits.fanoutSliceMembers, countMax), of: feed.members.count)
         serve(feed, places)
         guard isLast else { return false }
-        feed.lap.ends()
-        _ = laps.popFirst()
-        feed.isQueued = !feed.lap.isEmpty
-        if feed.isQueued { laps.append(feed) }
+        feed.round.ends()
+        _ = rounds.popFirst()
+        feed.isQueued = !feed.round.isEmpty
+        if feed.isQueued { rounds.append(feed) }
         return true
     }
 
     /// Hands all members the events that they have not received.
-    func hand(_ feed: TopicFeed<Client>) {
-        guard !feed.lap.isEmpty else { return }
+    func hand(_ feed: LocalTopic<Client>) {
+        guard !feed.round.isEmpty else { return }
         serve(feed, feed.members.indices)
-        feed.lap.removeAll()
+        feed.round.removeAll()
     }
 
     /// Hands the members at some places the events that they have not received.
-    func serve(_ feed: TopicFeed<Client>, _ places: Range<Int>) {
-        guard !feed.lap.isEmpty else { return }
+    func serve(_ feed: LocalTopic<Client>, _ places: Range<Int>) {
+        guard !feed.round.isEmpty else { return }
         var handed = 0
         for place in places.clamped(to: feed.members.indices) {
             let (member, from) = feed.takeTurn(place)
-            guard from < feed.lap.end else { continue }
-            let batch = feed.lap.batch(from: from, counts: feed.counts)
+            guard from < feed.round.end else { continue }
+            let batch = feed.round.batch(from: from, counts: feed.counts)
             if member.ahead != nil {
                 handed += handWhatFollows(batch.deliveries, feed, place)
                 continue
             }
             handed += batch.deliveries.count
             if batch.deliveries.count == 1, let only = batch.deliveries.first {
-                member.client.deliver(only, isOwed: false)
+                member.client.deliver(only, isBacklog: false)
             } else {
                 member.client.deliver(batch)
             }
@@ -85,7 +85,7 @@ extension TopicTable {
     }
 
     /// Skips events that the member's answer contained; returns how many it was handed.
-    private func handWhatFollows(_ deliveries: [Delivery], _ feed: TopicFeed<Client>, _ place: Int) -> Int {
+    private func handWhatFollows(_ deliveries: [Delivery], _ feed: LocalTopic<Client>, _ place: Int) -> Int {
         var handed = 0
         for delivery in deliveries {
             let member = feed.members[place]
@@ -95,13 +95,13 @@ extension TopicTable {
                 if isBehind { continue }
             }
             handed += 1
-            member.client.deliver(delivery, isOwed: false)
+            member.client.deliver(delivery, isBacklog: false)
         }
         return handed
     }
 
     /// Sends the members a `gap`: the topic continues from a position that does not follow the last event.
-    func tellGap(_ feed: TopicFeed<Client>, _ position: Position, _ reason: GapReason) {
+    func tellGap(_ feed: LocalTopic<Client>, _ position: Position, _ reason: GapReason) {
         hand(feed)
         statistics.gaps.add(1)
         for member in feed.members {

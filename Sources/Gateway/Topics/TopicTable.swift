@@ -16,21 +16,21 @@ final class TopicTable<Client: TopicClient> {
     let nowMs: () -> Int
     /// Whether holes are repaired; false only in a test of the tests.
     let repairs: Bool
-    private let broker: Mailbox<BrokerMessage>
-    private(set) var feeds: [Topic: TopicFeed<Client>] = [:]
+    private let bus: Mailbox<BusMessage>
+    private(set) var feeds: [Topic: LocalTopic<Client>] = [:]
     /// The counts of feeds that were given up, for audits; the oldest are dropped.
     private var pastLedgers: PastLedgers
-    private var emptied: [TopicFeed<Client>] = []
+    private var emptied: [LocalTopic<Client>] = []
     /// Feeds with joining clients, and when they asked; a feed has one entry for each of them.
-    private var waiting: [(feed: TopicFeed<Client>, askedMs: Int)] = []
+    private var waiting: [(feed: LocalTopic<Client>, askedMs: Int)] = []
     /// Feeds with events of this turn for their members.
-    var turn: [TopicFeed<Client>] = []
+    var turn: [LocalTopic<Client>] = []
     /// Large feeds with a fan-out round pending or under way.
-    var laps = Ring<TopicFeed<Client>>()
+    var rounds = Ring<LocalTopic<Client>>()
     /// Feeds whose repair failed; the next sweep tries them again.
-    var stalled: [TopicFeed<Client>] = []
+    var stalled: [LocalTopic<Client>] = []
     /// Limits the reads under way.
-    var gate: ReadGate<TopicFeed<Client>>
+    var gate: ReadGate<LocalTopic<Client>>
     /// Whether waiting reads are being started.
     var isPassing = false
     private var reads = 0
@@ -38,7 +38,7 @@ final class TopicTable<Client: TopicClient> {
     /// `nowMs` is the shard's clock, monotonic milliseconds.
     init(
         shard: Int, limits: Limits, repairs: Bool, store: any TopicReader,
-        broker: Mailbox<BrokerMessage>, statistics: ShardStatistics,
+        bus: Mailbox<BusMessage>, statistics: ShardStatistics,
         nowMs: @escaping () -> Int
     ) {
         self.shard = shard
@@ -48,7 +48,7 @@ final class TopicTable<Client: TopicClient> {
         pastLedgers = PastLedgers(capacity: limits.pastLedgersMax)
         gate = ReadGate(inFlightMax: limits.logReadsMax)
         self.store = store
-        self.broker = broker
+        self.bus = bus
         self.statistics = statistics
     }
 
@@ -72,22 +72,22 @@ final class TopicTable<Client: TopicClient> {
     // MARK: Joining and leaving
 
     /// Whether a read that others wait for would also answer a client that joins now.
-    func rides(_ topic: Topic) -> Bool {
+    func isCoalesced(_ topic: Topic) -> Bool {
         // Clients that a read was made for stand before later ones.
         !store.isPersonal(topic) && (feeds[topic]?.joining.last.map { !$0.isAsked } ?? false)
     }
 
     /// Lets a client join, for which the budget was charged; it is answered with `subscribed` or refused.
     func join(_ client: Client, _ request: SubscribeRequest, ref: Reference?) {
-        let feed: TopicFeed<Client>
+        let feed: LocalTopic<Client>
         if let known = feeds[request.topic] {
             feed = known
         } else {
-            guard broker.send(.want(request.topic, shard: shard)) else {
+            guard bus.send(.want(request.topic, shard: shard)) else {
                 return client.refused(
                     Refusal(.unavailable, "the gateway is overloaded; try again"), topic: request.topic, ref: ref)
             }
-            feed = TopicFeed(topic: request.topic, ledger: pastLedgers.take(request.topic) ?? TopicLedger())
+            feed = LocalTopic(topic: request.topic, ledger: pastLedgers.take(request.topic) ?? TopicLedger())
             feeds[request.topic] = feed
             statistics.topics.set(feeds.count)
         }
@@ -100,7 +100,7 @@ final class TopicTable<Client: TopicClient> {
     }
 
     /// Takes a client out of a topic, live or joining.
-    func leave(_ client: Client, _ feed: TopicFeed<Client>, place: Int?) {
+    func leave(_ client: Client, _ feed: LocalTopic<Client>, place: Int?) {
         if let place {
             // The leaving member and the one that takes its place would miss their turn.
             serve(feed, place..<place + 1)
@@ -113,7 +113,7 @@ final class TopicTable<Client: TopicClient> {
         leaveIfEmpty(feed)
     }
 
-    func leaveIfEmpty(_ feed: TopicFeed<Client>) {
+    func leaveIfEmpty(_ feed: LocalTopic<Client>) {
         guard feed.isEmpty, feed.emptySinceMs == nil else { return }
         feed.emptySinceMs = nowMs()
         emptied.append(feed)
@@ -164,7 +164,7 @@ final class TopicTable<Client: TopicClient> {
         emptied.removeAll { feed in
             // A feed may have been emptied more than once, or have been given up already.
             guard feeds[feed.topic] === feed, feed.isEmpty, let since = feed.emptySinceMs else { return true }
-            guard nowMs - since >= limits.topicLingerMs, broker.send(.unwant(feed.topic, shard: shard)) else {
+            guard nowMs - since >= limits.topicLingerMs, bus.send(.unwant(feed.topic, shard: shard)) else {
                 return false
             }
             feed.ledger.ends(at: feed.cursor.position)
@@ -189,7 +189,7 @@ final class TopicTable<Client: TopicClient> {
     }
 
     /// Refuses all clients that have waited too long; they stand in the order in which they asked.
-    private func expire(_ feed: TopicFeed<Client>, askedUntilMs: Int) {
+    private func expire(_ feed: LocalTopic<Client>, askedUntilMs: Int) {
         let late = Array(feed.joining.prefix { $0.askedMs <= askedUntilMs })
         guard !late.isEmpty else { return }
         feed.joining.removeFirst(late.count)

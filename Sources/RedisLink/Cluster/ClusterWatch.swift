@@ -100,7 +100,7 @@ public final class ClusterWatch {
         target.layout = nil
         do {
             link = try CallLink(
-                context, target, target.board(address), name: name, registry: .none,
+                context, target, target.directory(address), name: name, registry: .none,
                 onDown: { [weak self] in self?.notReached(address, $0) },
                 onReady: { [unowned self] _ in question() })
         } catch {

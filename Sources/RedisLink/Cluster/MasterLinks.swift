@@ -24,7 +24,7 @@ final class MasterLinks {
         var neededLook = 0
         var answeredLook = 0
         /// Whether ``ClusterLink/News/onReady`` was called for this connection.
-        var isTold = false
+        var isReported = false
         /// Whether a look that a redirection caused is under way.
         var isRedirecting = false
         var proof: HistoryProof?
@@ -124,7 +124,7 @@ final class MasterLinks {
         let ready = Ready()
         guard
             let link = try? CallLink(
-                context, target.at(master.address), target.board(master.address),
+                context, target.at(master.address), target.directory(master.address),
                 name: "\(name)-\(master.address.port)", registry: registry, statistics: news.statistics(master),
                 onBrokenScript: news.onBrokenScript,
                 onReady: { _ in ready.action() })
@@ -157,7 +157,7 @@ final class MasterLinks {
         nodes[id]?.answeredLook = node.looks
         nodes[id]?.isVerified = false
         nodes[id]?.isJudged = false
-        nodes[id]?.isTold = false
+        nodes[id]?.isReported = false
         verify(id, link)
     }
 
@@ -248,11 +248,11 @@ final class MasterLinks {
         // An answer from before the map changed is no verdict.
         guard node.answeredLook >= node.neededLook else { return }
         nodes[id]?.isJudged = true
-        if !node.isTold {
-            nodes[id]?.isTold = true
+        if !node.isReported {
+            nodes[id]?.isReported = true
             news.onReady(id, facts)
         }
-        if !node.isJudged || !node.isTold { onUsable() }
+        if !node.isJudged || !node.isReported { onUsable() }
     }
 }
 

@@ -41,5 +41,5 @@ extension RedisTarget {
     }
 
     /// The directory for links to that node: it always names this node.
-    public func board(_ address: ClusterAddress) -> ServerBoard { ServerBoard(fixed: at(address).url) }
+    public func directory(_ address: ClusterAddress) -> PrimaryDirectory { PrimaryDirectory(fixed: at(address).url) }
 }

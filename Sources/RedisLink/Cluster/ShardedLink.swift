@@ -43,7 +43,7 @@ final class ShardedLink: RedisSocketOwner {
         self.owner = owner
         reconciler = SlotReconciler(
             batchMax: target.subscribeBatch, unconfirmedMax: target.subscribeBatch * 16)
-        socket = RedisSocket(context, target, ServerBoard(fixed: target.url), name: name, owner: self)
+        socket = RedisSocket(context, target, PrimaryDirectory(fixed: target.url), name: name, owner: self)
         try socket?.start()
     }
 

@@ -49,7 +49,7 @@ public final class LoadLook: RedisSocketOwner {
         }
         timer?.set(atMs: context.reactor.nowMs + target.connectMs)
         socket = RedisSocket(
-            context, target.at(url, role: nil), ServerBoard(fixed: url), name: name, owner: self)
+            context, target.at(url, role: nil), PrimaryDirectory(fixed: url), name: name, owner: self)
         try socket?.start()
     }
 

@@ -7,7 +7,7 @@ public import Transport
 /// Thread: that of its links.
 public final class LocalServers {
     /// The directory for the thread's links.
-    public let board: ServerBoard
+    public let directory: PrimaryDirectory
     /// The watch of the Sentinels; `nil` for a single server.
     public private(set) var watch: SentinelWatch?
     /// Figures of the watch; zeroes for a single server.
@@ -19,13 +19,13 @@ public final class LocalServers {
         onNews: @escaping (SentinelWatch.News) -> Void = { _ in }
     ) throws(Errno) {
         guard target.hasSentinels else {
-            board = ServerBoard(fixed: target.url)
+            directory = PrimaryDirectory(fixed: target.url)
             return
         }
         let holder = Holder()
-        board = ServerBoard { holder.watch?.ask($0) }
+        directory = PrimaryDirectory { holder.watch?.ask($0) }
         watch = try SentinelWatch(context, target, name: name, statistics: statistics, onNews: onNews) {
-            [board] in board.take($0)
+            [directory] in directory.take($0)
         }
         holder.watch = watch
     }

@@ -21,12 +21,12 @@ final class SentinelVoice: PatternLinkOwner {
         self.onChange = onChange
         var target = target
         target.callMs = target.sentinelCallMs
-        let board = ServerBoard(fixed: target.url)
-        link = try CallLink(context, target, board, name: name + "-sentinel", registry: .none) { [weak self] _ in
+        let directory = PrimaryDirectory(fixed: target.url)
+        link = try CallLink(context, target, directory, name: name + "-sentinel", registry: .none) { [weak self] _ in
             self?.onChange(nil)
         }
         ear = try PatternLink(
-            context, target, board, name: name + "-sentinel-events", patterns: [],
+            context, target, directory, name: name + "-sentinel-events", patterns: [],
             channels: [Array("+switch-master".utf8)], pingMs: target.sentinelRefreshMs,
             pongMs: target.connectMs, owner: self)
     }

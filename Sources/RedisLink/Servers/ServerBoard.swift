@@ -4,7 +4,7 @@
 /// no link dials an address only because it worked before. A new master closes every link to the old one at once.
 ///
 /// Thread: that of its links.
-public final class ServerBoard {
+public final class PrimaryDirectory {
     private final class Seat {
         weak var socket: RedisSocket?
         init(_ socket: RedisSocket) { self.socket = socket }
@@ -61,4 +61,4 @@ public final class ServerBoard {
 }
 
 @available(*, unavailable)
-extension ServerBoard: Sendable {}
+extension PrimaryDirectory: Sendable {}

@@ -20,7 +20,7 @@ final class ServerLook: RedisSocketOwner {
             self?.end(.failure(RedisFailure(.timedOut, detail: "the server does not answer")))
         }
         timer?.set(atMs: context.reactor.nowMs + target.connectMs)
-        socket = RedisSocket(context, target, ServerBoard(fixed: target.url), name: name, owner: self)
+        socket = RedisSocket(context, target, PrimaryDirectory(fixed: target.url), name: name, owner: self)
         try socket?.start()
     }
 

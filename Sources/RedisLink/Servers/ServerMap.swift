@@ -1,6 +1,6 @@
 /// The servers that a process uses now, and the known facts about them.
 ///
-/// Immutable; one thread makes it and passes it to the others (``ServerBoard``).
+/// Immutable; one thread makes it and passes it to the others (``PrimaryDirectory``).
 public struct ServerMap: Equatable, Sendable {
     /// A server that accepts writes.
     public struct Master: Equatable, Sendable {

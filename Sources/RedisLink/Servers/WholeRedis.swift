@@ -9,8 +9,8 @@ public import Transport
 public final class WholeRedis {
     /// The link for calls; on a cluster each call is sent to the master of its key.
     public let link: any RedisCalls
-    /// The directory for links to one server; on a cluster ``RedisTarget/board(_:)`` is used instead.
-    public var board: ServerBoard { local.board }
+    /// The directory for links to one server; on a cluster ``RedisTarget/directory(_:)`` is used instead.
+    public var directory: PrimaryDirectory { local.directory }
     /// The known masters with their slots; empty for a single server.
     public var map: SlotMap { watch?.map ?? .empty }
 
@@ -49,7 +49,7 @@ public final class WholeRedis {
             clusters = [made]
         } else {
             let made = try CallLink(
-                context, target, local.board, name: name, registry: registry, onReady: { _ in told.changed() })
+                context, target, local.directory, name: name, registry: registry, onReady: { _ in told.changed() })
             (link, single) = (made, made)
         }
         told.changed = { [weak self] in self?.changed() }
@@ -69,7 +69,7 @@ public final class WholeRedis {
     /// Makes a further link of the same kind, for calls that wait in Redis; it ends with the others.
     public func another(name: String) throws(Errno) -> any RedisCalls {
         guard watch != nil else {
-            let made = try CallLink(context, target, board, name: name, registry: registry, onReady: { _ in })
+            let made = try CallLink(context, target, directory, name: name, registry: registry, onReady: { _ in })
             singles.append(made)
             return made
         }

@@ -1,7 +1,7 @@
 import Core
 import RedisLink
 
-extension LeaseBook.Reply {
+extension LeaseTable.Reply {
     /// Reads the reply of `lease.lua`; `nil` when it is malformed.
     init?(_ value: RESPValue) {
         guard let parts = value.elements, parts.count == 2, let names = parts[0].elements,

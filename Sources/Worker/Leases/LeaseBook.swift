@@ -5,7 +5,7 @@ import Core
 /// Every worker computes the distribution from the same list of live workers (rendezvous hashing). When a worker joins
 /// or leaves, only the partitions that it gains or loses move. A value of facts: no I/O; times are monotonic
 /// milliseconds of the caller's.
-struct LeaseBook {
+struct LeaseTable {
     /// The changes caused by a reply or the passing of time.
     struct Change: Equatable {
         /// Partitions to start with; held ones with a new token are among them.
@@ -66,7 +66,7 @@ struct LeaseBook {
         endMs = max(endMs, askedMs + leaseMs - leaseMs / 10)
         workers = reply.workers
         let before = asked
-        wanted = LeaseBook.share(of: name, among: reply.workers)
+        wanted = LeaseTable.share(of: name, among: reply.workers)
         // A partition that was refused while the call was pending has not been given back yet.
         refused.formIntersection(before)
         for partition in 0..<Partition.count {

@@ -224,16 +224,16 @@ final class OutboxRelay {
             return give(up: queued, because: "the data is no JSON object")
         }
         guard let run = link.fence(of: parts.keys.meta(topic)) else { return retry(queued) }
-        let moment = CommandCallBuilder.Moment(
+        let stamp = CommandCallBuilder.CallStamp(
             nowMs: parts.clock.wallMs, run: run, epoch: epochs.next(), random: [])
         let call = PublishCall(topic, [event]).call(
-            parts.publish, keys: parts.keys, policy: policy, seenSeconds: parts.limits.relayedSeconds, moment,
+            parts.publish, keys: parts.keys, policy: policy, seenSeconds: parts.limits.relayedSeconds, stamp,
             top: nil)
         let current = generation
         link.run(call, lane: nil) { [weak self] result in
             guard let self, generation == current else { return }
             if case .success(let value) = result,
-                PublishCall.Told.read(value, count: 1)?.first?.outcome == .conflict
+                PublishCall.PublishResult.read(value, count: 1)?.first?.outcome == .conflict
             {
                 return give(up: queued, because: "its id was used for another event")
             }

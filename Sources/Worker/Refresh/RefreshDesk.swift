@@ -8,7 +8,7 @@ import Service
 /// Runs the due refreshes of the catalogue, under the token of their partition's lease.
 ///
 /// Thread: the worker's.
-final class RefreshDesk {
+final class RefreshScheduler {
     /// The token of a partition's lease; `nil` when it may not be worked on.
     typealias Tokens = (_ partition: Int, _ nowMs: Int) -> Int?
 

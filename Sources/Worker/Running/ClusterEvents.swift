@@ -64,7 +64,8 @@ final class ClusterEvents {
         for master in map.masters where masters[master.id] == nil {
             guard let calls = link.link(to: master.id),
                 let patterns = try? PatternLink(
-                    context, parts.redis.at(master.address), parts.redis.board(master.address), name: "\(name)-events",
+                    context, parts.redis.at(master.address), parts.redis.directory(master.address),
+                    name: "\(name)-events",
                     patterns: globs,
                     channels: [parts.keys.outbox], pingMs: parts.limits.redisProbeMs,
                     pongMs: parts.limits.redisProbeTimeoutMs, owner: owner)

@@ -18,7 +18,7 @@ final class Worker: PatternLinkOwner, NodeResident {
     private var cluster: ClusterEvents?
     private var patterns: PatternLink?
     private let figures = WorkerFigures()
-    private var refreshes: RefreshDesk?
+    private var refreshes: RefreshScheduler?
     private var relay: OutboxRelay?
     private var keyspace: KeyspaceWatch?
     private var timer: ReactorTimer?
@@ -27,7 +27,7 @@ final class Worker: PatternLinkOwner, NodeResident {
     private let dataWatch: DataWatch
     private let calls: CallsWatch
     private let nodes: NodeWatch
-    private var book: LeaseBook
+    private var book: LeaseTable
     private var askMs = Int.min
     private var isAsking = false
     private var quickAsks = 0
@@ -46,7 +46,7 @@ final class Worker: PatternLinkOwner, NodeResident {
         self.parts = parts
         self.reactor = reactor
         self.onReady = onReady
-        book = LeaseBook(name: parts.name, leaseMs: parts.limits.worker.leaseMs)
+        book = LeaseTable(name: parts.name, leaseMs: parts.limits.worker.leaseMs)
         figuresMs = reactor.nowMs + Worker.figuresEveryMs
         dataWatch = DataWatch(
             keys: parts.keys, file: parts.dataTimeFile, seenMs: parts.dataSeenMs, log: parts.log)
@@ -56,23 +56,23 @@ final class Worker: PatternLinkOwner, NodeResident {
         let name = "switchboard-worker-" + String(decoding: parts.name, as: UTF8.self)
         let connected = Connected()
         servers = try LocalServers(context, parts.redis, name: name) { [log = parts.log] in SentinelLog.tell($0, log) }
-        let clusterNews = Stale()
+        let clusterReporter = Stale()
         if parts.redis.url.isCluster {
             link = try ClusterLink(
                 context, parts.redis, name: name, registry: parts.library.table.registry,
                 news: ClusterLink.News(
                     onReady: { id, _ in
-                        clusterNews.connected(id)
+                        clusterReporter.connected(id)
                         connected.action()
                     },
-                    onStale: { clusterNews.stale($0) },
+                    onStale: { clusterReporter.stale($0) },
                     onHistory: { [log = parts.log] in
                         FailoverLog.tell($0, before: $1, keepsEpochs: $2, part: "worker", log)
                     },
                     onBrokenScript: { _, _ in }))
         } else {
             link = try CallLink(
-                context, parts.redis, servers.board, name: name, registry: parts.library.table.registry,
+                context, parts.redis, servers.directory, name: name, registry: parts.library.table.registry,
                 onReady: { _ in connected.action() })
         }
         nodes = Worker.nodeWatch(parts, link)
@@ -81,7 +81,7 @@ final class Worker: PatternLinkOwner, NodeResident {
         let runner = CommandRunner(link: link, scripts: parts.library.table, settings: parts.commands) {
             throttle.write(script: $0, fault: $1)
         }
-        let refreshes = RefreshDesk(
+        let refreshes = RefreshScheduler(
             parts: parts, link: link, runner: runner, reactor: reactor, figures: figures,
             tokens: { [unowned self] in book.token(of: $0, nowMs: $1) },
             onFenced: { [unowned self] in fenced($0, $1) })
@@ -91,8 +91,8 @@ final class Worker: PatternLinkOwner, NodeResident {
         if let link = link as? ClusterLink {
             cluster = try ClusterEvents(
                 parts, reactor, context, name: name, link: link, globs: refreshes.globs, owner: self)
-            clusterNews.connected = { [unowned self] in cluster?.connected($0) }
-            clusterNews.stale = { [unowned self] in cluster?.mapIsStale($0) }
+            clusterReporter.connected = { [unowned self] in cluster?.connected($0) }
+            clusterReporter.stale = { [unowned self] in cluster?.mapIsStale($0) }
         } else if let link = link as? CallLink {
             if !refreshes.globs.isEmpty {
                 keyspace = KeyspaceWatch(
@@ -100,11 +100,11 @@ final class Worker: PatternLinkOwner, NodeResident {
                     sweepMs: parts.limits.worker.sweepMs)
             }
             patterns = try PatternLink(
-                context, parts.redis, servers.board, name: name + "-events", patterns: refreshes.globs,
+                context, parts.redis, servers.directory, name: name + "-events", patterns: refreshes.globs,
                 channels: [parts.keys.outbox],
                 pingMs: parts.limits.redisProbeMs, pongMs: parts.limits.redisProbeTimeoutMs, owner: self)
         }
-        listener = try parts.door?.open(context, limits: parts.limits) { [unowned self] in
+        listener = try parts.operationsListener?.open(context, limits: parts.limits) { [unowned self] in
             OperationsPeer(reactor: reactor, limits: parts.limits) { [unowned self] in report.response(to: $0) }
         }
         reactor.onTickEnd = { [unowned self] in work() }
@@ -199,7 +199,7 @@ final class Worker: PatternLinkOwner, NodeResident {
     private func answered(_ result: Result<RESPValue, RedisFailure>) {
         isAsking = false
         let nowMs = reactor.nowMs
-        guard case .success(let value) = result, let reply = LeaseBook.Reply(value) else {
+        guard case .success(let value) = result, let reply = LeaseTable.Reply(value) else {
             askMs = min(askMs, nowMs + parts.limits.worker.leaseMs / 10)
             if case .failure(let failure) = result { tellTrouble("no leases: " + failure.metricLabel, failure.detail) }
             return
@@ -223,7 +223,7 @@ final class Worker: PatternLinkOwner, NodeResident {
         askMs = nowMs
     }
 
-    private func apply(_ change: LeaseBook.Change, _ nowMs: Int) {
+    private func apply(_ change: LeaseTable.Change, _ nowMs: Int) {
         guard !change.gained.isEmpty || !change.lost.isEmpty else { return }
         figures.leaseChanges += change.gained.count + change.lost.count
         refreshes?.leave(change.lost.filter { $0 < Partition.ids })

@@ -16,7 +16,7 @@ public enum WorkerNode {
             log.write(.info, "a script is left out", [("script", script.name), ("reason", script.reason)])
         }
         return try NodeThread(
-            "worker", operations: parts.door?.address, stalls: parts.stalls, log: log
+            "worker", operations: parts.operationsListener?.address, stalls: parts.stalls, log: log
         ) { reactor, onReady throws(Errno) in
             try Worker(parts, reactor: reactor, onReady: onReady)
         }

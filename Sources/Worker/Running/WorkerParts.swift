@@ -31,7 +31,7 @@ struct WorkerParts: Sendable {
     let dataTimeFile: String?
     let dataSeenMs: Int?
     /// The listener of operations; `nil` for none.
-    let door: OperationsDoor?
+    let operationsListener: OperationsListener?
     let log: Log
 
     init(_ settings: WorkerSettings, log: Log) throws(StartProblem) {
@@ -71,7 +71,7 @@ struct WorkerParts: Sendable {
         dataTimeFile = settings.dataTimeFile
         dataSeenMs =
             try settings.dataTimeFile.map { (file) throws(StartProblem) in try DataWatch.remembered(file) } ?? nil
-        door = try settings.ops.map { (address) throws(StartProblem) in try OperationsDoor(address) }
+        operationsListener = try settings.ops.map { (address) throws(StartProblem) in try OperationsListener(address) }
         self.log = log
     }
 

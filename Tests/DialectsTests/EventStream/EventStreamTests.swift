@@ -5,35 +5,35 @@ import Testing
 
 /// Event streams byte by byte (WHATWG HTML, section 9.2).
 struct EventStreamTests {
-    private static func conversation(_ topics: String..., since: [Position?] = []) throws -> any Conversation {
+    private static func machine(_ topics: String..., since: [Position?] = []) throws -> any DialectMachine {
         let requests = try topics.enumerated().map { index, topic in
             SubscribeRequest(topic: try Native.topic(topic), since: index < since.count ? since[index] : nil)
         }
         return EventStreamDialect(requests, heartbeatMs: 25_000).converse()
     }
 
-    private static func said(_ steps: [ConversationStep]) -> String {
+    private static func said(_ steps: [DialectStep]) -> String {
         steps.map { step in
             if case .say(let unit) = step { return String(decoding: unit.bytes, as: UTF8.self) }
             return "<\(step)>"
         }.joined()
     }
 
-    private static func told(_ conversation: inout any Conversation, _ message: ServerMessage) -> String {
-        var steps: [ConversationStep] = []
-        conversation.told(message, at: .main, ref: nil, &steps)
+    private static func told(_ machine: inout any DialectMachine, _ message: ServerMessage) -> String {
+        var steps: [DialectStep] = []
+        machine.told(message, at: .main, ref: nil, &steps)
         return said(steps)
     }
 
     @Test func itBeginsByItself() throws {
-        var conversation = try Self.conversation("shop:42", "dj:42")
-        var steps: [ConversationStep] = []
-        conversation.began(nowMs: 100, &steps)
+        var machine = try Self.machine("shop:42", "dj:42")
+        var steps: [DialectStep] = []
+        machine.began(nowMs: 100, &steps)
         #expect(steps.count == 3 && steps[1] == .open(.main, token: nil))
         #expect(Self.said([steps[0]]) == "retry: 2000\n\n")
         let requests = try ["shop:42", "dj:42"].map { SubscribeRequest(topic: try Native.topic($0), since: nil) }
         #expect(steps[2] == .request(.main, .success(ClientRequest(command: .subscribe(requests), ref: nil))))
-        #expect(conversation.deadlineMs == 25_100)
+        #expect(machine.deadlineMs == 25_100)
     }
 
     @Test func anEventOfOneTopicBearsItsPosition() throws {
@@ -51,48 +51,48 @@ struct EventStreamTests {
     }
 
     @Test func severalTopicsAreMarkedForEachClient() throws {
-        var conversation = try Self.conversation("shop:42", "dj:42")
-        #expect(conversation.marksEvents && conversation.encoder(of: .main) == 1)
-        let first = conversation.mark(try Native.topic("dj:42"), try Native.position("d", 2))
+        var machine = try Self.machine("shop:42", "dj:42")
+        #expect(machine.marksEvents && machine.encoder(of: .main) == 1)
+        let first = machine.mark(try Native.topic("dj:42"), try Native.position("d", 2))
         #expect(first?.bytes == Array("id: -,d:2\n".utf8))
-        let second = conversation.mark(try Native.topic("shop:42"), try Native.position("s", 9))
+        let second = machine.mark(try Native.topic("shop:42"), try Native.position("s", 9))
         #expect(second?.bytes == Array("id: s:9,d:2\n".utf8))
-        let single = try Self.conversation("shop:42")
+        let single = try Self.machine("shop:42")
         #expect(!single.marksEvents && single.encoder(of: .main) == 0)
     }
 
     /// `subscribed` names the present position although what was missed comes after it.
     @Test func theClientStandsWhereItStoodUntilWhatItMissedHasCome() throws {
         let since = try Native.position("k", 3)
-        var conversation = try Self.conversation("shop:42", since: [since])
+        var machine = try Self.machine("shop:42", since: [since])
         let topic = try Native.topic("shop:42")
         let answer = ServerMessage.subscribed(
             topic: topic, position: try Native.position("k", 7), recovered: true, state: nil)
-        #expect(Self.told(&conversation, answer).hasPrefix("id: k:3\nevent: subscribed\n"))
+        #expect(Self.told(&machine, answer).hasPrefix("id: k:3\nevent: subscribed\n"))
         let anew = ServerMessage.subscribed(
             topic: topic, position: try Native.position("m", 7), recovered: false, state: nil)
-        #expect(Self.told(&conversation, anew).hasPrefix("id: m:7\nevent: subscribed\n"))
+        #expect(Self.told(&machine, anew).hasPrefix("id: m:7\nevent: subscribed\n"))
     }
 
     /// Where events bear their own positions, the conversation does not know how far they have come.
     @Test func aWordThatMovesNothingBearsNoOldPosition() throws {
-        var conversation = try Self.conversation("shop:42", since: [try Native.position("k", 3)])
+        var machine = try Self.machine("shop:42", since: [try Native.position("k", 3)])
         let warning = ServerMessage.warning(code: .rateLimited, message: "x", perSecond: 1)
-        #expect(Self.told(&conversation, warning).hasPrefix("event: warning\n"))
+        #expect(Self.told(&machine, warning).hasPrefix("event: warning\n"))
         let gap = ServerMessage.gap(topic: try Native.topic("shop:42"), position: nil, reason: .missed)
-        #expect(Self.told(&conversation, gap).hasPrefix("event: gap\n"))
+        #expect(Self.told(&machine, gap).hasPrefix("event: gap\n"))
         let reset = ServerMessage.gap(
             topic: try Native.topic("shop:42"), position: try Native.position("n", 1), reason: .reset)
-        #expect(Self.told(&conversation, reset).hasPrefix("id: n:1\nevent: gap\n"))
+        #expect(Self.told(&machine, reset).hasPrefix("id: n:1\nevent: gap\n"))
     }
 
     @Test func aStreamWithoutTopicsEnds() throws {
-        var conversation = try Self.conversation("shop:1", "shop:2")
+        var machine = try Self.machine("shop:1", "shop:2")
         let refusal = Refusal(.forbidden, "no")
-        let first = Self.told(&conversation, .error(refusal, topic: try Native.topic("shop:1")))
+        let first = Self.told(&machine, .error(refusal, topic: try Native.topic("shop:1")))
         #expect(first.hasPrefix("id: -,-\nevent: refused\n") && !first.contains("<close"))
         #expect(
-            Self.told(&conversation, .unsubscribed(topic: try Native.topic("shop:2"))).contains("<close("))
+            Self.told(&machine, .unsubscribed(topic: try Native.topic("shop:2"))).contains("<close("))
     }
 
     @Test(arguments: [

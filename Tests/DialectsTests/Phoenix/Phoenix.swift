@@ -6,23 +6,23 @@ import Testing
 struct Phoenix {
     static let json = JSON.Limits(depthMax: 12, elementsMax: 300)
 
-    private var conversation: any Conversation
+    private var machine: any DialectMachine
     /// Requests that were asked and not looked at yet.
     private(set) var asked: [Result<ClientRequest, DialectRefusal>] = []
     /// What was said and not looked at yet; binary units begin with `bytes:` and are hexadecimal.
     private(set) var said: [String] = []
 
     init(_ version: PhoenixVersion, channelsMax: Int = 3, flattened: Set<[UInt8]> = []) {
-        conversation = PhoenixDialect(
+        machine = PhoenixDialect(
             version, json: Phoenix.json, channelsMax: channelsMax, publishBytesMax: 60, flattened: flattened
         ).converse()
-        var steps: [ConversationStep] = []
-        conversation.began(nowMs: 0, &steps)
+        var steps: [DialectStep] = []
+        machine.began(nowMs: 0, &steps)
         #expect(steps == [.open(.main, token: nil)])
     }
 
     /// Whether an encoder of the connection's version is told apart from others.
-    var encoder: Int { conversation.encoder(of: .main) }
+    var encoder: Int { machine.encoder(of: .main) }
 
     // MARK: From the client
 
@@ -30,8 +30,8 @@ struct Phoenix {
     mutating func send(_ text: String) { send(Array(text.utf8), as: .text) }
 
     mutating func send(_ bytes: [UInt8], as kind: MessageKind) {
-        var steps: [ConversationStep] = []
-        conversation.received(bytes, as: kind, nowMs: 0, &steps)
+        var steps: [DialectStep] = []
+        machine.received(bytes, as: kind, nowMs: 0, &steps)
         take(steps)
     }
 
@@ -39,8 +39,8 @@ struct Phoenix {
 
     /// The gateway tells something unasked for, or in answer to a reference.
     mutating func tell(_ message: ServerMessage, ref: Reference? = nil) {
-        var steps: [ConversationStep] = []
-        conversation.told(message, at: .main, ref: ref, &steps)
+        var steps: [DialectStep] = []
+        machine.told(message, at: .main, ref: ref, &steps)
         take(steps)
     }
 
@@ -60,7 +60,7 @@ struct Phoenix {
     /// Hands over what the oldest request wants by the clock; it is still to be answered.
     mutating func replay(_ events: [ChannelMessage], upTo offset: Int, of channel: String = "order:42") throws {
         let ref = try #require(try asked.first?.get().ref)
-        conversation.replayed(
+        machine.replayed(
             events, of: try Phoenix.topic(channel), upTo: try Phoenix.position("k3x9", offset), at: .main, ref: ref)
     }
 
@@ -76,12 +76,12 @@ struct Phoenix {
         return said
     }
 
-    private mutating func take(_ steps: [ConversationStep]) {
+    private mutating func take(_ steps: [DialectStep]) {
         for step in steps {
             switch step {
             case .say(let unit): said.append(Phoenix.text(unit))
-            case .request(let door, let request):
-                #expect(door == .main)
+            case .request(let sessionID, let request):
+                #expect(sessionID == .main)
                 asked.append(request)
             case .open, .end, .close: Issue.record("\(step)")
             }

@@ -4,7 +4,7 @@ import Testing
 
 /// What nodes say to each other about sessions that poll, byte by byte.
 @Suite struct EngineHopTests {
-    private static let table: [(EngineHop, String)] = [
+    private static let table: [(RelayMessage, String)] = [
         (.fetch(number: 7, session: Array("n.0.x".utf8)), "F 7 n.0.x"),
         (.send(number: 8, session: Array("n.0.x".utf8), body: Array("40\u{1e}3".utf8)), "S 8 n.0.x\n40\u{1e}3"),
         (.send(number: 8, session: Array("n.0.x".utf8), body: []), "S 8 n.0.x\n"),
@@ -20,9 +20,9 @@ import Testing
     ]
 
     @Test func eachIsWrittenAndReadInOneWay() {
-        for (hop, text) in EngineHopTests.table {
-            #expect(SocketIO.text(hop.bytes) == text)
-            #expect(EngineHop(parsing: Array(text.utf8)) == hop, "\(text)")
+        for (relay, text) in EngineHopTests.table {
+            #expect(SocketIO.text(relay.bytes) == text)
+            #expect(RelayMessage(parsing: Array(text.utf8)) == relay, "\(text)")
         }
     }
 
@@ -36,15 +36,15 @@ import Testing
         "F 99999999999999999999 s",
     ])
     func anythingElseIsRefused(_ text: String) {
-        #expect(EngineHop(parsing: Array(text.utf8)) == nil)
+        #expect(RelayMessage(parsing: Array(text.utf8)) == nil)
     }
 
     @Test func listsAndIDsHaveBounds() {
-        let numbers = Array(1...EngineHop.numbersMax)
-        #expect(EngineHop(parsing: EngineHop.held(numbers).bytes) == .held(numbers))
-        #expect(EngineHop(parsing: EngineHop.held(numbers + [0]).bytes) == nil)
+        let numbers = Array(1...RelayMessage.numbersMax)
+        #expect(RelayMessage(parsing: RelayMessage.held(numbers).bytes) == .held(numbers))
+        #expect(RelayMessage(parsing: RelayMessage.held(numbers + [0]).bytes) == nil)
         let longest = [UInt8](repeating: 0x61, count: 128)
-        #expect(EngineHop(parsing: EngineHop.fetch(number: 1, session: longest).bytes) != nil)
-        #expect(EngineHop(parsing: EngineHop.fetch(number: 1, session: longest + [0x61]).bytes) == nil)
+        #expect(RelayMessage(parsing: RelayMessage.fetch(number: 1, session: longest).bytes) != nil)
+        #expect(RelayMessage(parsing: RelayMessage.fetch(number: 1, session: longest + [0x61]).bytes) == nil)
     }
 }

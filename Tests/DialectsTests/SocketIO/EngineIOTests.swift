@@ -47,9 +47,9 @@ import Testing
 
     @Test(arguments: [(false, "[]"), (true, "[\"websocket\"]")])
     func theOpenPacketHasExactlyItsMembers(_ upgrades: Bool, _ list: String) {
-        var conversation = SocketIO.dialect.converse(sid: Array("s-1".utf8), upgrades: upgrades)
-        var steps: [ConversationStep] = []
-        conversation.began(nowMs: 0, &steps)
+        var machine = SocketIO.dialect.converse(sid: Array("s-1".utf8), upgrades: upgrades)
+        var steps: [DialectStep] = []
+        machine.began(nowMs: 0, &steps)
         let packet =
             "0{\"sid\":\"s-1\",\"upgrades\":\(list),\"pingInterval\":300,\"pingTimeout\":200,\"maxPayload\":1000000}"
         #expect(steps == [.say(WireUnit(.text, Array(packet.utf8)))])
@@ -57,9 +57,9 @@ import Testing
 
     @Test func aWebSocketHasItsOwnRandomSession() throws {
         let ids = SocketIODialect(namespaces: ["/"], settings: SocketIO.settings) { Array("random".utf8) }
-        var conversation = ids.converse()
-        var steps: [ConversationStep] = []
-        conversation.began(nowMs: 0, &steps)
+        var machine = ids.converse()
+        var steps: [DialectStep] = []
+        machine.began(nowMs: 0, &steps)
         guard case .say(let unit)? = steps.first else { return #expect(Bool(false), "\(steps)") }
         #expect(SocketIO.text(unit.bytes).hasPrefix("0{\"sid\":\"random\",\"upgrades\":[]"))
     }
@@ -68,9 +68,9 @@ import Testing
         var client = SocketIOClient(in: ["/"])
         for round in 0..<3 {
             let asked = 300 * (round + 1) + 10 * round
-            #expect(client.conversation.deadlineMs == asked)
+            #expect(client.machine.deadlineMs == asked)
             #expect(client.waits() == ["2"])
-            #expect(client.conversation.deadlineMs == asked + 200)
+            #expect(client.machine.deadlineMs == asked + 200)
             // The next question comes an interval after the answer; Python repeats what a ping carried.
             #expect(client.says(round == 1 ? "3data" : "3", at: asked + 10) == [])
         }
@@ -80,15 +80,15 @@ import Testing
         var client = SocketIOClient(in: ["/"])
         #expect(client.waits() == ["2"])
         #expect(client.says("42[\"ping\"]", at: 400) == ["request 1 ping"])
-        #expect(client.conversation.deadlineMs == 500)
+        #expect(client.machine.deadlineMs == 500)
         #expect(client.waits() == ["close timeout"])
         #expect(client.waits() == ["for ever"])
     }
 
     @Test func aDeadlineThatComesEarlyDoesNothing() {
         var client = SocketIOClient(in: ["/"])
-        var steps: [ConversationStep] = []
-        client.conversation.deadlineReached(nowMs: 299, &steps)
+        var steps: [DialectStep] = []
+        client.machine.deadlineReached(nowMs: 299, &steps)
         #expect(steps.isEmpty)
     }
 
@@ -105,7 +105,7 @@ import Testing
         client.opensDoors = false
         #expect(client.says("40/queue", at: 930) == ["open 1 -"])
         _ = client.refused(1, Refusal(.unauthorized, "No."))
-        #expect(client.conversation.deadlineMs == 1_000)
+        #expect(client.machine.deadlineMs == 1_000)
         #expect(client.waits() == ["close timeout"])
     }
 

@@ -15,19 +15,19 @@ enum SocketIO {
 
 /// A client and its session: what it sends goes in, what it is told and what is asked for it comes out, one line each.
 struct SocketIOClient {
-    var conversation: SocketIOConversation
+    var machine: SocketIOMachine
     /// Whether doors are opened at once, as by a session that knows every token.
     var opensDoors = true
     /// What the last request carried for its answer.
     private(set) var ref: Reference?
-    private(set) var door = Door.main
+    private(set) var sessionID = SessionID.main
     /// Whose token opens doors.
     var user: String?
 
     init(_ dialect: SocketIODialect = SocketIO.dialect, upgrades: Bool = false, in namespaces: [String] = []) {
-        conversation = dialect.converse(sid: Array("e1".utf8), upgrades: upgrades)
-        var steps: [ConversationStep] = []
-        conversation.began(nowMs: 0, &steps)
+        machine = dialect.converse(sid: Array("e1".utf8), upgrades: upgrades)
+        var steps: [DialectStep] = []
+        machine.began(nowMs: 0, &steps)
         for namespace in namespaces { _ = says("40\(namespace),") }
     }
 
@@ -43,18 +43,18 @@ struct SocketIOClient {
 
     /// The gateway answers the last request.
     mutating func told(_ message: ServerMessage) -> [String] {
-        let (door, ref) = (door, ref)
-        return step { $0.told(message, at: door, ref: ref, &$1) }
+        let (sessionID, ref) = (sessionID, ref)
+        return step { $0.told(message, at: sessionID, ref: ref, &$1) }
     }
 
     /// The gateway tells something unasked for.
-    mutating func told(_ message: ServerMessage, at door: Door) -> [String] {
-        step { $0.told(message, at: door, ref: nil, &$1) }
+    mutating func told(_ message: ServerMessage, at sessionID: SessionID) -> [String] {
+        step { $0.told(message, at: sessionID, ref: nil, &$1) }
     }
 
-    mutating func opened(_ door: Int) -> [String] {
+    mutating func opened(_ sessionID: Int) -> [String] {
         let user = user.map { Array($0.utf8) }
-        return step { $0.opened(Door(door), by: user, &$1) }
+        return step { $0.opened(SessionID(sessionID), by: user, &$1) }
     }
 
     /// An event for everybody, as this client gets it.
@@ -63,49 +63,49 @@ struct SocketIOClient {
             return nil
         }
         let shared = [WireUnit(.text, Array("42[\"e\",{}]".utf8))]
-        return conversation.own(topic, position, at: door) { shared }.map { SocketIO.text($0[0].bytes) }
+        return machine.own(topic, position, at: sessionID) { shared }.map { SocketIO.text($0[0].bytes) }
     }
 
-    mutating func refused(_ door: Int, _ refusal: Refusal) -> [String] {
-        step { $0.refused(Door(door), refusal, &$1) }
+    mutating func refused(_ sessionID: Int, _ refusal: Refusal) -> [String] {
+        step { $0.refused(SessionID(sessionID), refusal, &$1) }
     }
 
     /// Time passes up to the next deadline, `count` times.
     mutating func waits(_ count: Int = 1) -> [String] {
         (0..<count).flatMap { _ in
-            let now = conversation.deadlineMs
+            let now = machine.deadlineMs
             return now == Int.max ? ["for ever"] : step { $0.deadlineReached(nowMs: now, &$1) }
         }
     }
 
-    private mutating func step(_ act: (inout SocketIOConversation, inout [ConversationStep]) -> Void) -> [String] {
-        var steps: [ConversationStep] = []
-        act(&conversation, &steps)
+    private mutating func step(_ act: (inout SocketIOMachine, inout [DialectStep]) -> Void) -> [String] {
+        var steps: [DialectStep] = []
+        act(&machine, &steps)
         var lines: [String] = []
         for step in steps {
             lines.append(line(step))
-            guard opensDoors, case .open(let door, _) = step else { continue }
-            lines += opened(door.number)
+            guard opensDoors, case .open(let sessionID, _) = step else { continue }
+            lines += opened(sessionID.number)
         }
         return lines
     }
 
-    private mutating func line(_ step: ConversationStep) -> String {
+    private mutating func line(_ step: DialectStep) -> String {
         switch step {
         case .say(let unit):
             return unit.kind == .text ? SocketIO.text(unit.bytes) : "bytes \(unit.bytes)"
-        case .open(let door, let token):
-            return "open \(door.number) \(token.map { SocketIO.text($0) } ?? "-")"
-        case .end(let door):
-            return "end \(door.number)"
+        case .open(let sessionID, let token):
+            return "open \(sessionID.number) \(token.map { SocketIO.text($0) } ?? "-")"
+        case .end(let sessionID):
+            return "end \(sessionID.number)"
         case .close(let reason):
             return "close \(reason.rawValue)"
-        case .request(let door, .success(let request)):
-            (self.door, ref) = (door, request.ref)
-            return "request \(door.number) \(SocketIOClient.words(request.command))"
-        case .request(let door, .failure(let refusal)):
-            (self.door, ref) = (door, refusal.ref)
-            return "refusal \(door.number) \(refusal.refusal.code.rawValue) \(refusal.refusal.message)"
+        case .request(let sessionID, .success(let request)):
+            (self.sessionID, ref) = (sessionID, request.ref)
+            return "request \(sessionID.number) \(SocketIOClient.words(request.command))"
+        case .request(let sessionID, .failure(let refusal)):
+            (self.sessionID, ref) = (sessionID, refusal.ref)
+            return "refusal \(sessionID.number) \(refusal.refusal.code.rawValue) \(refusal.refusal.message)"
         }
     }
 

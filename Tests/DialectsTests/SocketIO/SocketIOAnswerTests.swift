@@ -174,7 +174,7 @@ import Testing
         for text in ["421[\"vote\"]", "42/queue,1[\"vote\"]", "422[\"vote\"]"] {
             _ = client.says(text)
             let ref = try #require(client.ref)
-            names.insert(try #require(client.conversation.operation(of: ref)))
+            names.insert(try #require(client.machine.operation(of: ref)))
         }
         #expect(names.count == 3)
         _ = client.says("42[\"vote\"]")
@@ -194,8 +194,8 @@ import Testing
         var client = SocketIOClient(in: ["/"])
         _ = client.says("40/queue,{\"positions\":true}")
         _ = client.says("40/dj,{\"positions\":false}")
-        let texts = [1, 2, 3].map { door in
-            let encoder = encoders[client.conversation.encoder(of: Door(door))]
+        let texts = [1, 2, 3].map { sessionID in
+            let encoder = encoders[client.machine.encoder(of: SessionID(sessionID))]
             return [encoder.event(topic, placed), encoder.event(topic, plain), encoder.gap(topic, nil, .missed)]
                 .map { units in
                     units.map { ($0.kind == .text ? "" : "bytes ") + SocketIO.text($0.bytes) }.joined(separator: "|")

@@ -95,7 +95,7 @@ import Testing
     @Test func aNamespaceThatWasLeftIsAnotherDoorWhenEnteredAgain() {
         var client = SocketIOClient(in: ["/", "/queue"])
         #expect(client.says("41/queue,") == ["end 2"])
-        #expect(client.told(.pong, at: Door(2)) == [])
+        #expect(client.told(.pong, at: SessionID(2)) == [])
         #expect(client.says("42[\"ping\"]") == ["request 1 ping"])
         #expect(client.says("40/queue,") == ["open 3 -", "40/queue,{\"sid\":\"id\"}"])
         #expect(client.says("42/queue,[\"ping\"]") == ["request 3 ping"])
@@ -111,7 +111,7 @@ import Testing
         var lines: [String] = []
         while lines.last?.hasPrefix("close") != true {
             lines += client.waits()
-            if lines.last == "2" { _ = client.says("3", at: client.conversation.deadlineMs - 200) }
+            if lines.last == "2" { _ = client.says("3", at: client.machine.deadlineMs - 200) }
         }
         #expect(lines.last == "close timeout")
     }
@@ -122,7 +122,7 @@ import Testing
             client.refused(1, Refusal(.unauthorized, "Revoked.")) == [
                 "42/queue,[\"error\",{\"code\":\"unauthorized\",\"message\":\"Revoked.\"}]", "41/queue,",
             ])
-        #expect(client.told(.pong, at: Door(1)) == [])
+        #expect(client.told(.pong, at: SessionID(1)) == [])
         #expect(client.waits() == ["close timeout"])
     }
 

@@ -52,7 +52,7 @@ import Testing
         #expect(client.says("42[\"subscribe\",{\"topic\":\"shop:1\"}]") == ["request 1 subscribe shop:1"])
         #expect(try client.told(subscribed("shop:1", 4)).count == 1)
         #expect(client.hears("shop:1", 5) == nil)
-        #expect(client.conversation.marksEvents == false)
+        #expect(client.machine.marksEvents == false)
     }
 
     /// Until what was missed has come, a client that is cut off again must come back to where it was before.
@@ -85,7 +85,7 @@ import Testing
         }
         for number in 1...65 {
             let topic = try #require(Topic("shop:\(number)"))
-            _ = client.told(.error(Refusal(.forbidden, "no"), topic: topic), at: Door(1))
+            _ = client.told(.error(Refusal(.forbidden, "no"), topic: topic), at: SessionID(1))
         }
         #expect(client.hears("shop:1", 1) == "42[\"e\",{},\"-\"]")
     }

@@ -53,10 +53,10 @@ import Testing
         #expect(client.says("42/social,[\"authenticate\",\"jwt\"]") == ["request 3 authenticate jwt"])
         let authenticated = ServerMessage.authenticated(userID: Array("u2".utf8), expiresAt: 9)
         #expect(
-            client.told(authenticated, at: Door(3)) == [
+            client.told(authenticated, at: SessionID(3)) == [
                 "42/social,[\"authenticated\",{\"userId\":\"u2\",\"expiresAt\":9}]", "request 3 subscribe user:u2",
             ])
-        #expect(client.told(authenticated, at: Door(3)).count == 1)
+        #expect(client.told(authenticated, at: SessionID(3)).count == 1)
     }
 
     /// A client that comes back has its topics already; joining its own anew would begin behind what it has missed.
@@ -75,7 +75,7 @@ import Testing
             let position = try #require(Position(epoch: Array("k3x9".utf8), offset: offset))
             let topic = try #require(Topic(name))
             let heard = again.told(
-                .subscribed(topic: topic, position: position, recovered: true, state: nil), at: Door(1))
+                .subscribed(topic: topic, position: position, recovered: true, state: nil), at: SessionID(1))
             #expect(!heard.contains { $0.hasPrefix("request") })
         }
         #expect(again.says("42/dj,[\"vote\",{}]") == ["request 1 command vote {} shopId=42"])

@@ -5,7 +5,7 @@ import Core
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     let bytes = unsafe Array(UnsafeBufferPointer(start: data, count: size))
     let limits = JSON.Limits(depthMax: 32, elementsMax: 10_000)
-    if let news = PresenceNews.parse(bytes, bytesMax: 65_536, json: limits) {
+    if let news = PresenceUpdate.parse(bytes, bytesMax: 65_536, json: limits) {
         precondition(news.version.offset >= 1 && ChannelMessage.parse(bytes, bounds(limits, bytesMax: 65_536)) == nil)
     }
     guard let message = ChannelMessage.parse(bytes, bounds(limits, bytesMax: 65_536)) else { return 0 }

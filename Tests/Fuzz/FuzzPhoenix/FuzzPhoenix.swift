@@ -40,19 +40,19 @@ struct Client {
     }
 
     mutating func send(_ frame: [UInt8], as kind: MessageKind, grants: Bool) {
-        var steps: [ConversationStep] = []
+        var steps: [DialectStep] = []
         conversation.received(frame, as: kind, nowMs: 0, &steps)
         var rounds = 0
         while !steps.isEmpty {
             rounds += 1
             precondition(rounds < 4, "one frame asks without end")
-            var next: [ConversationStep] = []
+            var next: [DialectStep] = []
             for step in steps { take(step, grants: grants, &next) }
             steps = next
         }
     }
 
-    private mutating func take(_ step: ConversationStep, grants: Bool, _ next: inout [ConversationStep]) {
+    private mutating func take(_ step: DialectStep, grants: Bool, _ next: inout [DialectStep]) {
         switch step {
         case .say(let unit): check(unit)
         case .request(_, .failure(let failure)):
@@ -100,7 +100,7 @@ struct Client {
 
     /// The gateway takes everything away.
     mutating func end() {
-        var steps: [ConversationStep] = []
+        var steps: [DialectStep] = []
         for topic in topics {
             conversation.told(.unsubscribed(topic: topic), at: .main, ref: nil, &steps)
             conversation.told(.error(Refusal(.forbidden, "no"), topic: topic), at: .main, ref: nil, &steps)

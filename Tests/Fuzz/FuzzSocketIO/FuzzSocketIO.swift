@@ -41,8 +41,8 @@ private struct Session {
     /// Attachments that must be said before anything else.
     private var attachments = 0
 
-    mutating func step(_ act: (inout SocketIOConversation, inout [ConversationStep]) -> Void) {
-        var steps: [ConversationStep] = []
+    mutating func step(_ act: (inout SocketIOMachine, inout [DialectStep]) -> Void) {
+        var steps: [DialectStep] = []
         act(&conversation, &steps)
         precondition(!isOver || steps.isEmpty)
         for step in steps {
@@ -51,7 +51,7 @@ private struct Session {
         }
     }
 
-    private mutating func follow(_ step: ConversationStep) {
+    private mutating func follow(_ step: DialectStep) {
         switch step {
         case .say(let unit):
             guard attachments == 0 else {

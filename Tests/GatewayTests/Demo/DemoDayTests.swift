@@ -9,7 +9,7 @@ import Testing
 
     /// Lives a week in the model, told or not told what the shop looks like, and looks at each step.
     private func live(
-        seed: UInt64, isTold: Bool, weeks: Int = 1,
+        seed: UInt64, isReported: Bool, weeks: Int = 1,
         _ look: (inout DemoDay<Seeded>, inout ModelShop, DemoStep) -> Void = { _, _, _ in }
     ) -> ModelShop {
         var day = DemoDay(run: "r", random: Seeded(seed))
@@ -22,14 +22,14 @@ import Testing
             precondition(steps < 200_000, "the demo calls without end; seed \(seed)")
             if case .call(let call) = step.action {
                 if !shop.take(call, nowMs: step.atMs) { day.refused(call) }
-                if isTold { day.see(tracks: shop.queue.map(\.id)) }
+                if isReported { day.see(tracks: shop.queue.map(\.id)) }
             }
             look(&day, &shop, step)
         }
     }
 
     @Test(arguments: 1...20) func aWeekMakesLegalMovesOnly(seed: Int) {
-        let shop = live(seed: UInt64(seed), isTold: true)
+        let shop = live(seed: UInt64(seed), isReported: true)
         #expect(shop.breaches == [], "seed \(seed)")
     }
 
@@ -37,7 +37,7 @@ import Testing
         var lastCallMs: [String: Int] = [:]
         var longestMs: [String: Int] = [:]
         var previousMs = 0
-        let shop = live(seed: UInt64(seed), isTold: true) { _, _, step in
+        let shop = live(seed: UInt64(seed), isReported: true) { _, _, step in
             #expect(step.atMs >= previousMs, "time goes back; seed \(seed)")
             previousMs = step.atMs
             guard case .call(let call) = step.action else { return }
@@ -57,19 +57,19 @@ import Testing
         #expect(shop.counts["completed"] ?? 0 > 7 * 20, "seed \(seed)")
     }
 
-    @Test(arguments: [true, false], 1...5) func theShopStaysSmall(isTold: Bool, seed: Int) {
-        _ = live(seed: UInt64(seed), isTold: isTold) { day, shop, step in
+    @Test(arguments: [true, false], 1...5) func theShopStaysSmall(isReported: Bool, seed: Int) {
+        _ = live(seed: UInt64(seed), isReported: isReported) { day, shop, step in
             #expect(shop.bookings.count <= 20, "seed \(seed) at \(step.atMs)")
             #expect(shop.bookings.values.count { $0.status == .confirmed } <= 12, "seed \(seed) at \(step.atMs)")
             #expect(shop.barbers.count <= 4)
             #expect(day.present.count <= DemoCast.customers.count)
             #expect(day.agenda.count < 150, "seed \(seed) at \(step.atMs)")
-            if isTold { #expect(shop.queue.count <= 9, "seed \(seed) at \(step.atMs)") }
+            if isReported { #expect(shop.queue.count <= 9, "seed \(seed) at \(step.atMs)") }
         }
     }
 
     @Test(arguments: 1...5) func whoIsPresentIsRenewedInTime(seed: Int) {
-        _ = live(seed: UInt64(seed), isTold: true) { day, shop, step in
+        _ = live(seed: UInt64(seed), isReported: true) { day, shop, step in
             for customer in day.present.keys where day.decided.isEmpty {
                 #expect(shop.isPresent(customer, step.atMs), "\(customer) was forgotten at \(step.atMs); seed \(seed)")
             }
@@ -78,7 +78,7 @@ import Testing
 
     @Test func nobodyIsLeftBehindAtNight() {
         var nights = 0
-        _ = live(seed: 3, isTold: true) { _, shop, step in
+        _ = live(seed: 3, isReported: true) { _, shop, step in
             guard DemoClock.place(step.atMs).minute >= 1_400 else { return }
             nights += 1
             #expect(shop.bookings.isEmpty)
@@ -89,14 +89,14 @@ import Testing
 
     @Test(arguments: 1...10) func aGuestsBookingIsServedWithinTheDayAndEarnsPoints(seed: Int) {
         var bookedMs: Int?
-        var isTold = false
-        let shop = live(seed: UInt64(seed), isTold: true) { day, shop, step in
+        var isReported = false
+        let shop = live(seed: UInt64(seed), isReported: true) { day, shop, step in
             if bookedMs == nil && DemoClock.place(step.atMs).minute >= 12 * 60 {
                 bookedMs = step.atMs
                 shop.bookings["g1"] = ("guest-x", .pending, nil)
             }
-            if bookedMs != nil && !isTold && day.decided.isEmpty {
-                isTold = true
+            if bookedMs != nil && !isReported && day.decided.isEmpty {
+                isReported = true
                 day.see(booking: "g1", user: "guest-x", status: .pending)
             }
         }
@@ -108,7 +108,7 @@ import Testing
     @Test(arguments: 1...5) func aStoreThatLostEverythingIsFilledAgain(seed: Int) {
         var isLost = false
         var served = 0
-        _ = live(seed: UInt64(seed), isTold: true) { day, shop, step in
+        _ = live(seed: UInt64(seed), isReported: true) { day, shop, step in
             if !isLost && DemoClock.place(step.atMs).minute >= 13 * 60 && day.decided.isEmpty {
                 isLost = true
                 shop = ModelShop()

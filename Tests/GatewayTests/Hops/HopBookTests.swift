@@ -4,13 +4,13 @@ import Testing
 
 /// Requests that went to other nodes: answered, held, given up.
 @Suite struct HopBookTests {
-    private let one = HopHome(node: Array("one".utf8), shard: 0)
-    private let two = HopHome(node: Array("two".utf8), shard: 0)
-    private var book = HopBook<String>(
+    private let one = ShardAddress(node: Array("one".utf8), shard: 0)
+    private let two = ShardAddress(node: Array("two".utf8), shard: 0)
+    private var book = PendingRelays<String>(
         .init(requestsMax: 3, bytesMax: 100, answerMs: 20, quietMs: 20, silentMs: 60))
 
     /// What the time brings, as words.
-    private func words(_ steps: [HopBook<String>.Step]) -> [String] {
+    private func words(_ steps: [PendingRelays<String>.Step]) -> [String] {
         steps.map { step in
             switch step {
             case .ask(let home): "ask " + String(decoding: home.node, as: UTF8.self)
@@ -101,18 +101,18 @@ import Testing
 
     // MARK: Order
 
-    private func taken(_ order: inout HopOrder, _ messages: [(UInt64, HopHome)]) -> [Bool] {
+    private func taken(_ order: inout RelayOrder, _ messages: [(UInt64, ShardAddress)]) -> [Bool] {
         messages.map { order.take($0.0, from: $0.1) }
     }
 
     @Test func whatWasSaidBeforeOrTwiceIsNotTaken() {
-        var order = HopOrder(sendersMax: 2)
+        var order = RelayOrder(sendersMax: 2)
         #expect(taken(&order, [(3, one), (3, one), (2, one), (9, one), (1, two)]) == [true, false, false, true, true])
     }
 
     @Test func theSenderThatWasSilentLongestIsForgotten() {
-        var order = HopOrder(sendersMax: 2)
-        let three = HopHome(node: Array("three".utf8), shard: 0)
+        var order = RelayOrder(sendersMax: 2)
+        let three = ShardAddress(node: Array("three".utf8), shard: 0)
         #expect(taken(&order, [(1, one), (1, two), (2, one), (1, three)]) == [true, true, true, true])
         #expect(order.count == 2)
         #expect(taken(&order, [(2, one), (1, two)]) == [false, true])

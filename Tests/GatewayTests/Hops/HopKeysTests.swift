@@ -6,22 +6,22 @@ import Testing
 
 /// Who may name a session, and who may speak for a node.
 @Suite struct HopKeysTests {
-    private let here = HopHome(node: Array("nodeHere".utf8), shard: 1)
-    private let there = HopHome(node: Array("node-_09".utf8), shard: 0)
+    private let here = ShardAddress(node: Array("nodeHere".utf8), shard: 1)
+    private let there = ShardAddress(node: Array("node-_09".utf8), shard: 0)
 
-    private func keys(_ home: HopHome, secret: UInt8 = 7) throws -> HopKeys {
-        try #require(HopKeys(secret: Array(repeating: secret, count: HopKeys.secretBytes), of: home))
+    private func keys(_ home: ShardAddress, secret: UInt8 = 7) throws -> RelayKeys {
+        try #require(RelayKeys(secret: Array(repeating: secret, count: RelayKeys.secretBytes), of: home))
     }
 
     @Test func aSecretHasItsLength() {
-        for count in [0, 31, 33] { #expect(HopKeys(secret: Array(repeating: 1, count: count), of: here) == nil) }
+        for count in [0, 31, 33] { #expect(RelayKeys(secret: Array(repeating: 1, count: count), of: here) == nil) }
     }
 
     // MARK: Ids
 
     @Test func anIDSaysWhereAndIsKnownByEveryNode() throws {
         let id = try keys(there).sessionID(at: there)
-        #expect(HopKeys.home(of: id) == there)
+        #expect(RelayKeys.home(of: id) == there)
         #expect(try keys(here).isGenuine(id))
         #expect(try !keys(here, secret: 8).isGenuine(id))
         #expect(try keys(there).sessionID(at: there) != id)
@@ -48,33 +48,34 @@ import Testing
         "123456789012345678901234567890123.0.b",
     ])
     func aNameThatIsNoneHasNoHome(_ text: String) {
-        #expect(HopKeys.home(of: Array(text.utf8)) == nil)
+        #expect(RelayKeys.home(of: Array(text.utf8)) == nil)
     }
 
     // MARK: Messages
 
-    private let hop = EngineHop.send(number: 3, session: Array("s".utf8), body: Array("40{\"token\":\"secret\"}".utf8))
+    private let poll = RelayMessage.send(
+        number: 3, session: Array("s".utf8), body: Array("40{\"token\":\"secret\"}".utf8))
 
     @Test func aMessageIsReadByTheShardThatItIsForAndNobodyElse() throws {
-        let message = try keys(there).envelope(hop, from: there, to: here, number: 5)
+        let message = try keys(there).envelope(poll, from: there, to: here, number: 5)
         #expect(!String(decoding: message, as: UTF8.self).contains("secret"))
-        let envelope = try #require(HopEnvelope(message))
+        let envelope = try #require(RelayEnvelope(message))
         #expect(envelope.from == there && envelope.shard == 1 && envelope.number == 5)
-        #expect(try keys(here).open(envelope, at: here) == hop)
+        #expect(try keys(here).open(envelope, at: here) == poll)
         #expect(try keys(here, secret: 8).open(envelope, at: here) == nil)
         for (node, shard) in [("nodeHere", 0), ("another0", 1)] {
-            let other = HopHome(node: Array(node.utf8), shard: shard)
+            let other = ShardAddress(node: Array(node.utf8), shard: shard)
             #expect(try keys(other).open(envelope, at: other) == nil)
         }
     }
 
     @Test func noByteOfAMessageCanBeAnother() throws {
         let keys = try keys(here)
-        let message = try self.keys(there).envelope(hop, from: there, to: here, number: 5)
+        let message = try self.keys(there).envelope(poll, from: there, to: here, number: 5)
         for index in message.indices {
             var forged = message
             forged[index] ^= 1
-            #expect(HopEnvelope(forged).flatMap { keys.open($0, at: here) } == nil, "byte \(index)")
+            #expect(RelayEnvelope(forged).flatMap { keys.open($0, at: here) } == nil, "byte \(index)")
         }
     }
 
@@ -82,7 +83,7 @@ import Testing
     @Test func aNodeDoesNotHearItself() throws {
         let keys = try keys(here)
         let message = keys.envelope(.asks, from: here, to: here, number: 1)
-        #expect(try keys.open(#require(HopEnvelope(message)), at: here) == nil)
+        #expect(try keys.open(#require(RelayEnvelope(message)), at: here) == nil)
     }
 
     @Test(arguments: [
@@ -90,6 +91,6 @@ import Testing
         "é 0 0 1\nx",
     ])
     func whatHasNoHeadIsNoMessage(_ text: String) {
-        #expect(HopEnvelope(Array(text.utf8)) == nil)
+        #expect(RelayEnvelope(Array(text.utf8)) == nil)
     }
 }

@@ -14,7 +14,7 @@ final class ToyGateway: PeerHost, QuietHost {
     private(set) var topics: TopicTable<Session>
     private var encodings: EncodingTable
     private let statistics: ShardStatistics
-    private let mailbox: Mailbox<BrokerMessage>
+    private let mailbox: Mailbox<BusMessage>
     var nowMs = 1_000
     var wallMs: Int { nowMs }
     private var offsets: [Topic: Int] = [:]
@@ -31,7 +31,7 @@ final class ToyGateway: PeerHost, QuietHost {
         }
         sessionRules.payJoin = { _, _, _ in nil }
         topics = TopicTable(
-            shard: 0, limits: Limits(), repairs: true, store: EmptyReader(), broker: mailbox, statistics: statistics,
+            shard: 0, limits: Limits(), repairs: true, store: EmptyReader(), bus: mailbox, statistics: statistics,
             nowMs: { 1_000 })
     }
 
@@ -65,7 +65,7 @@ final class ToyGateway: PeerHost, QuietHost {
         completion(.success([]))
     }
     func publish(
-        _ request: PublishRequest, id: PublishID?, origin: SessionOrigin?, payer: Payer,
+        _ request: PublishRequest, id: PublishID?, origin: EchoExclusion?, payer: Payer,
         _ completion: @escaping (Result<Position, Refusal>) -> Void
     ) {
         completion(.failure(Refusal(.unavailable, "")))
@@ -86,7 +86,7 @@ private final class EmptyReader: TopicReader {
 }
 
 /// A line that keeps what it is given, in the framing of a WebSocket.
-final class ToyLine: Line {
+final class ToyLine: ClientTransport {
     let address: IPAddress? = nil
     let framing = Framing.webSocket
     let peer: Peer?
@@ -111,7 +111,7 @@ final class ToyLine: Line {
 
     func send(_ unit: WireUnit) { said.append(String(decoding: unit.bytes, as: UTF8.self)) }
 
-    func send(_ delivery: Delivery, _ encoding: Encoding, own: OwnWords?, isOwed: Bool) -> Bool {
+    func send(_ delivery: Delivery, _ encoding: Encoding, own: OwnWords?, isBacklog: Bool) -> Bool {
         delivery.counts.countUndeliverable()
         let frame = delivery.frame(encoding)
         // The header of a short frame has two bytes.

@@ -23,20 +23,20 @@ import Testing
 
     private func news(
         _ number: Int, here: [PresenceMember] = [], left: [PresenceID] = [], _ epoch: String = "e"
-    ) throws -> PresenceNews {
-        PresenceNews(version: try version(number, epoch), left: left, here: here)
+    ) throws -> PresenceUpdate {
+        PresenceUpdate(version: try version(number, epoch), left: left, here: here)
     }
 
     /// A room that knows the set up to version 5, and whose clients were told.
-    private func room(_ members: [PresenceMember] = []) throws -> PresenceRoom {
-        var room = PresenceRoom(node: Self.node, shard: 0)
+    private func room(_ members: [PresenceMember] = []) throws -> TopicPresence {
+        var room = TopicPresence(node: Self.node, shard: 0)
         room.beginReading()
         room.read(try version(5), members)
         room.beginTelling()
         return room
     }
 
-    private func change(_ room: inout PresenceRoom) -> PresenceChange { room.takeChange(max: 100) }
+    private func change(_ room: inout TopicPresence) -> PresenceChange { room.takeChange(max: 100) }
 
     // MARK: Counts
 
@@ -115,12 +115,12 @@ import Testing
     }
 
     @Test func aSetThatBeginsIsFollowed() throws {
-        var room = PresenceRoom(node: Self.node, shard: 0)
+        var room = TopicPresence(node: Self.node, shard: 0)
         room.beginReading()
         room.read(nil, [])
         room.received(try news(1, here: [member(1)]))
         #expect(room.told.isEmpty && change(&room).joins == [member(1)])
-        var late = PresenceRoom(node: Self.node, shard: 0)
+        var late = TopicPresence(node: Self.node, shard: 0)
         late.beginReading()
         late.read(nil, [])
         late.received(try news(2, here: [member(2)]))
@@ -168,14 +168,14 @@ import Testing
         room.track(mine)
         #expect(room.wantsToSend && !room.hasUntold, "Redis hears of it first")
         let writing = room.takeWriting(max: 10)
-        #expect(writing == PresenceRoom.Writing(here: [mine]))
+        #expect(writing == TopicPresence.Writing(here: [mine]))
         #expect(!room.wantsToSend)
         room.wrote(writing, refused: [])
         room.received(try news(6, here: [mine]))
         #expect(change(&room).joins == [mine])
         room.untrack(mine.id)
         let leaving = room.takeWriting(max: 10)
-        #expect(leaving == PresenceRoom.Writing(left: [mine.id]))
+        #expect(leaving == TopicPresence.Writing(left: [mine.id]))
         #expect(!room.isIdle)
         room.wrote(leaving, refused: [])
         #expect(room.isIdle)
@@ -198,7 +198,7 @@ import Testing
         let writing = room.takeWriting(max: 10)
         room.untrack(id(1, of: "me"))
         room.couldNotWrite(writing)
-        #expect(room.takeWriting(max: 10) == PresenceRoom.Writing(left: [id(1, of: "me")]))
+        #expect(room.takeWriting(max: 10) == TopicPresence.Writing(left: [id(1, of: "me")]))
     }
 
     @Test func whoFindsNoRoomIsForgotten() throws {
@@ -216,7 +216,7 @@ import Testing
         room.wrote(room.takeWriting(max: 10), refused: [])
         room.received(try news(6, left: [mine.id]))
         #expect(room.takeWriting(max: 10).here == [mine])
-        room.couldNotWrite(PresenceRoom.Writing())
+        room.couldNotWrite(TopicPresence.Writing())
         room.beginReading()
         room.read(try version(1, "new"), [])
         #expect(room.takeWriting(max: 10).here == [mine])
@@ -225,7 +225,7 @@ import Testing
     /// An entry of this shard that no session has would never end.
     @Test func ownEntriesOfNobodyAreRemoved() throws {
         var room = try room([member(8, of: "me"), member(1)])
-        #expect(room.takeWriting(max: 10) == PresenceRoom.Writing(left: [id(8, of: "me")]))
+        #expect(room.takeWriting(max: 10) == TopicPresence.Writing(left: [id(8, of: "me")]))
     }
 
     // MARK: Nodes

@@ -7,7 +7,7 @@ import Transport
 @testable import Gateway
 
 /// A client of the model: it says what comes to its mind, and checks every word it is told.
-final class SessionClient: Outlet {
+final class SessionClient: SessionOutput {
     /// What a reference still has to be answered with.
     private struct Request {
         let what: String
@@ -16,7 +16,7 @@ final class SessionClient: Outlet {
     }
 
     let number: Int
-    func topicsHeld(besides door: Door) -> Int { 0 }
+    func topicsHeld(besides sessionID: SessionID) -> Int { 0 }
     var address: IPAddress? { nil }
     private unowned let world: SessionWorld
     private var session: Session?
@@ -60,7 +60,7 @@ final class SessionClient: Outlet {
             caller = .user(identity)
         }
         session = Session(
-            host: world, outlet: self, door: .main, encoding: world.encoding, caller: caller)
+            host: world, output: self, sessionID: .main, encoding: world.encoding, caller: caller)
         world.note("client \(number) opens as \(isUser ? (isGranted ? "granted" : "user") : "nobody")")
     }
 
@@ -130,7 +130,7 @@ final class SessionClient: Outlet {
 
     // MARK: What it is told
 
-    func tell(_ message: ServerMessage, at door: Door, ref: Reference?) {
+    func tell(_ message: ServerMessage, at sessionID: SessionID, ref: Reference?) {
         guard session != nil, !isClosing else { return }
         let ref = ref.flatMap { ASCII.decimal($0.bytes) }
         defer { lost = if case .unsubscribed(let topic) = message, ref == nil { topic } else { nil } }
@@ -187,7 +187,7 @@ final class SessionClient: Outlet {
         asked[ref] = topics.isEmpty ? nil : request
     }
 
-    func send(_ delivery: Delivery, _ encoding: Encoding, at door: Door, isOwed: Bool) -> Bool {
+    func send(_ delivery: Delivery, _ encoding: Encoding, at sessionID: SessionID, isBacklog: Bool) -> Bool {
         delivery.counts.countUndeliverable()
         guard session != nil, !isClosing else { return true }
         let topic = delivery.topic
@@ -211,7 +211,7 @@ final class SessionClient: Outlet {
     }
 
     func replayed(
-        _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at door: Door, ref: Reference?
+        _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at sessionID: SessionID, ref: Reference?
     ) {
         guard session != nil, !isClosing else { return }
         guard let ref = ref.flatMap({ ASCII.decimal($0.bytes) }), asked[ref]?.topics?.contains(topic) == true else {

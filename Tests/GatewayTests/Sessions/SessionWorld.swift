@@ -37,7 +37,7 @@ final class SessionWorld: TopicReader, QuietHost {
 
     /// Shared by the runs of a thread: what they count is not looked at.
     struct Fixtures {
-        let mailbox: Mailbox<BrokerMessage>
+        let mailbox: Mailbox<BusMessage>
         let statistics: ShardStatistics
         let access: AccessPolicy
         let event: EventName
@@ -82,7 +82,7 @@ final class SessionWorld: TopicReader, QuietHost {
         limits: SessionWorld.limits, access: fixtures.access, fault: fault
     ) { [unowned self] cost, _ in charge(cost) }
     private(set) lazy var topics = TopicTable<Session>(
-        shard: 0, limits: SessionWorld.limits, repairs: true, store: self, broker: fixtures.mailbox,
+        shard: 0, limits: SessionWorld.limits, repairs: true, store: self, bus: fixtures.mailbox,
         statistics: fixtures.statistics, nowMs: { [unowned self] in nowMs })
     private let fault: SessionFault?
 
@@ -91,7 +91,7 @@ final class SessionWorld: TopicReader, QuietHost {
     private var members: Set<Topic> = []
     private(set) var followsSet: Set<Topic> = []
     private var calls: [Call] = []
-    private var messages: [BrokerMessage] = []
+    private var messages: [BusMessage] = []
 
     // What is counted against what was paid.
     private var joinsPaid = 0
@@ -112,7 +112,7 @@ final class SessionWorld: TopicReader, QuietHost {
         self.keepsStory = keepsStory
         for topic in fixtures.topics { redis[topic] = TopicModel() }
         followsSet = Set(fixtures.topics.suffix(3).filter { _ in chance(2) })
-        if chance(2) { members.insert(conversation) }
+        if chance(2) { members.insert(machine) }
         mood = pick([fixtures.topics, Array(fixtures.topics.suffix(4)), Array(fixtures.topics.prefix(4))])
         sessionRules.payJoin = { [unowned self] topic, _, _ in payJoin(topic) }
         clients = (0..<2).map { SessionClient(number: $0, world: self) }
@@ -120,12 +120,12 @@ final class SessionWorld: TopicReader, QuietHost {
     }
 
     /// A conversation whose members come and go; nobody is ever a member of the other one.
-    var conversation: Topic { fixtures.topics[2] }
+    var machine: Topic { fixtures.topics[2] }
     var closedConversation: Topic { fixtures.topics[3] }
     var ownTopic: Topic { fixtures.topics[4] }
 
-    func note(_ line: @autoclosure () -> String) {
-        if keepsStory { story.append(line()) }
+    func note(_ transport: @autoclosure () -> String) {
+        if keepsStory { story.append(transport()) }
     }
 
     func violated(_ what: @autoclosure () -> String) {
@@ -185,7 +185,7 @@ final class SessionWorld: TopicReader, QuietHost {
     }
 
     func replay(
-        _ topic: Topic, _ wanted: ReplayRequest, asker: TopicAsker,
+        _ topic: Topic, _ wanted: ReplayRequest, asker: ReadCaller,
         _ completion: @escaping (Result<Replay, Refusal>) -> Void
     ) {
         var answer = Replay(position: nil, events: [])
@@ -197,7 +197,7 @@ final class SessionWorld: TopicReader, QuietHost {
     }
 
     func publish(
-        _ request: PublishRequest, id: PublishID?, origin: SessionOrigin?, payer: Payer,
+        _ request: PublishRequest, id: PublishID?, origin: EchoExclusion?, payer: Payer,
         _ completion: @escaping (Result<Position, Refusal>) -> Void
     ) {
         var position: Position?
@@ -332,7 +332,7 @@ final class SessionWorld: TopicReader, QuietHost {
         case 0..<34: pick(clients).act()
         case 34..<40: publish(pick(fixtures.topics), fixtures.event)
         case 40..<43: changeFollows()
-        case 43..<46: if members.remove(conversation) == nil { members.insert(conversation) }
+        case 43..<46: if members.remove(machine) == nil { members.insert(machine) }
         case 46..<58: execute()
         case 58..<70: reply()
         case 70..<73: reply(isFailing: true)
@@ -381,7 +381,7 @@ final class SessionWorld: TopicReader, QuietHost {
         checkMembers()
         if violation == nil, joins > joinsPaid { violated("\(joins) joins, \(joinsPaid) paid") }
         for client in clients { client.end() }
-        var rest: [BrokerMessage] = []
+        var rest: [BusMessage] = []
         fixtures.mailbox.drain(into: &rest)
     }
 
