@@ -33,9 +33,9 @@ WALLS = {
     "Sessions": ["Operations", "Deliveries", "Topics", "Commands"],
     "Presence": ["Operations", "Deliveries", "Store", "Sessions"],
     "Rights": ["Store", "Sessions"],
-    "Hops": [],
-    "Lines": ["Operations", "Deliveries", "Topics", "Sessions", "Hops"],
-    "HTTP": ["Operations", "Topics", "Store", "Commands", "Sessions", "Lines"],
+    "Relay": [],
+    "Transports": ["Operations", "Deliveries", "Topics", "Sessions", "Relay"],
+    "HTTP": ["Operations", "Topics", "Store", "Commands", "Sessions", "Transports"],
     "Demo": ["Operations", "Store", "Commands", "HTTP"],
 }
 # An index of fewer files is one of another build, or of another format.
