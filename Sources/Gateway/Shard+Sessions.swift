@@ -93,16 +93,13 @@ extension Shard: PeerHost {
     func run(
         _ name: String, _ arguments: CommandArguments, operation: OperationID?, scope: [UInt8], lane: UInt64,
         caller: Caller, payer: Payer?,
-        _ completion: @escaping (Result<[UInt8], SessionCommandFailure>) -> Void
+        _ completion: @escaping (Result<[UInt8], Refusal>) -> Void
     ) {
         var request = CommandService.Request(body: arguments.object, operation: operation, scope: scope, lane: lane)
         request.payer = payer
         request.known = arguments.known
         commands.perform(name, request, caller: caller) { result in
-            completion(
-                result.map(\.json).mapError {
-                    SessionCommandFailure(code: $0.code, message: $0.message, retryAfterMs: $0.retryAfterMs)
-                })
+            completion(result.map(\.json))
         }
     }
 

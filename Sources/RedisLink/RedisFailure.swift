@@ -164,13 +164,21 @@ public struct RedisFailure: Error, Equatable, Sendable {
         case .tooLarge:
             Refusal(.tooLarge, "the operation is too large for the store")
         case .inFlightFull:
-            Refusal(.unavailable, "the store is overloaded; try again")
+            .storeOverloaded
         case .timedOut:
             Refusal(.unavailable, "the store did not answer in time; try again with the same id")
         case .readOnly, .loading, .masterDown, .busy, .noReplicas, .misconfigured, .outOfMemory, .noAuthentication,
             .wrongPassword, .noScript, .clusterDown, .moved, .tryAgain, .maxClients, .disconnected, .protocolViolation,
             .unblocked, .noMaster, .otherLayout, .otherFormat:
-            Refusal(.unavailable, "the store is not available; try again")
+            .storeUnavailable
         }
     }
+}
+
+extension Refusal {
+    /// The refusal of a call that no link can take: nothing was sent.
+    public static let storeUnavailable = Refusal(.unavailable, "the store is not available; try again")
+
+    /// The refusal of a call for which there is no room: nothing was sent.
+    public static let storeOverloaded = Refusal(.unavailable, "the store is overloaded; try again")
 }

@@ -58,7 +58,7 @@ public final class ReplicaWait {
     /// The completion runs once, later or at once, in the order of the calls.
     public func confirm(_ runID: [UInt8], _ completion: @escaping Completion) {
         guard waiting.count < waitingMax else {
-            return completion(RedisFailure(.inFlightFull).refusal)
+            return completion(.storeOverloaded)
         }
         waiting.append(Waiting(runID: runID, completion: completion))
         ask()

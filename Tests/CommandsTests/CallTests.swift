@@ -196,12 +196,12 @@ import Testing
     @Test func anAnswerIsAnObjectOrAFault() throws {
         for (retry, isRetry) in [(0, false), (1, true)] {
             let reading = try read(.success(.array([.string(bytes("{\"a\":1}")), .integer(retry)])))
-            #expect(reading.result == .success(CommandAnswer(json: bytes("{\"a\":1}"), isRetry: isRetry, price: 0)))
+            #expect(reading.outcome == .answer(CommandAnswer(json: bytes("{\"a\":1}"), isRetry: isRetry, price: 0)))
             #expect(reading.fault == nil)
         }
         for price in [12, 7_000] {
             let plain = try read(.success(.string(bytes("\(price) {\"a\": 1}"))))
-            #expect(plain.result == .success(CommandAnswer(json: bytes("{\"a\": 1}"), isRetry: false, price: price)))
+            #expect(plain.outcome == .answer(CommandAnswer(json: bytes("{\"a\": 1}"), isRetry: false, price: price)))
         }
         let wrong: [RESPValue] = [
             .string(bytes("-1 {}")), .string(bytes(" {}")), .string(bytes("1{}")), .string(bytes("")),
@@ -216,7 +216,7 @@ import Testing
         ]
         for reply in wrong {
             let reading = try read(.success(reply))
-            #expect(reading.result.failureCode == "internal", "\(reply)")
+            #expect(reading.outcome.failureCode == "internal", "\(reply)")
             #expect(reading.fault != nil)
         }
     }
@@ -242,9 +242,9 @@ import Testing
         throws
     {
         let reading = try read(.failure(RedisFailure(reply: bytes(line))))
-        guard case .failure(let failure) = reading.result else { throw NoUser() }
-        #expect(failure.code == code && failure.status == status && failure.message == message)
-        #expect(failure.isUnavailable == (code == "unavailable") && !failure.isFenced)
+        guard case .refused(let refusal) = reading.outcome else { throw NoUser() }
+        #expect(refusal.name == code && refusal.status == status && refusal.message == message)
+        #expect(refusal.isUnavailable == (code == "unavailable"))
         #expect((reading.fault != nil) == isFault)
     }
 
@@ -268,17 +268,16 @@ import Testing
 
     @Test func aFencedRefreshIsNoFault() throws {
         let reading = try read(.failure(RedisFailure(reply: bytes("FENCED another worker has this since"))))
-        #expect(reading.result == .failure(.fenced) && reading.fault == nil)
-        #expect(CommandFailure.fenced.isFenced)
+        #expect(reading.outcome == .fenced && reading.fault == nil)
         let lost = try read(.failure(RedisFailure(.timedOut)))
-        #expect(lost.result.failureCode == "unavailable" && lost.fault == nil)
+        #expect(lost.outcome.failureCode == "unavailable" && lost.fault == nil)
     }
 }
 
-extension Result<CommandAnswer, CommandFailure> {
-    /// The code of a failure; `nil` for a success.
+extension CommandOutcome {
+    /// The name of the refusal; `nil` for an answer.
     var failureCode: String? {
-        if case .failure(let failure) = self { return failure.code }
+        if case .failure(let refusal) = result { return refusal.name }
         return nil
     }
 }

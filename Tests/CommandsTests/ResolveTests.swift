@@ -221,11 +221,7 @@ import Testing
             answerBytesMax: 1, nowMs: { 0 })
         let reading = CommandReply.read(
             .failure(RedisFailure(.other, text: "STALE a resolved value is another by now")), like, settings)
-        guard case .failure(let failure) = reading.result else {
-            Issue.record("no failure")
-            return
-        }
-        #expect(failure.isStale && !failure.isFenced && failure.code == "conflict" && reading.fault == nil)
+        #expect(reading.outcome == .stale && reading.outcome.failureCode == "conflict" && reading.fault == nil)
     }
 }
 

@@ -7,7 +7,7 @@ import RedisLink
 enum CommandReply {
     /// An outcome, and the text for the log when the script or its data are at fault.
     struct Reading {
-        let result: Result<CommandAnswer, CommandFailure>
+        let outcome: CommandOutcome
         var fault: String?
     }
 
@@ -88,7 +88,7 @@ enum CommandReply {
                     guard let minted = MintedGrant(words) else { return faulty("a token that is none") }
                     answer.minted = minted
                 }
-                return Reading(result: .success(answer))
+                return Reading(outcome: .answer(answer))
             } catch {
                 return faulty("an answer that is " + error.rawValue)
             }
@@ -98,27 +98,23 @@ enum CommandReply {
     }
 
     private static func faulty(_ fault: String) -> Reading {
-        Reading(
-            result: .failure(
-                CommandFailure(Refusal(.internalError, "the command failed; the gateway's log tells why"))),
-            fault: fault)
+        Reading(outcome: .refused(.brokenScript), fault: fault)
     }
 
     private static func failed(_ failure: RedisFailure, _ descriptor: CommandDescriptor) -> Reading {
         // The server's own errors have kinds; all others are texts of scripts.
         guard failure.kind == .other || failure.kind == .script else {
-            return Reading(
-                result: .failure(CommandFailure(failure.refusal)), fault: isOurs(failure) ? failure.detail : nil)
+            return Reading(outcome: .refused(failure.refusal), fault: isOurs(failure) ? failure.detail : nil)
         }
         let (word, rest) = HeaderText.cut(failure.detail, at: " ") ?? (failure.detail, "")
-        if word == "FENCED" { return Reading(result: .failure(.fenced)) }
-        if word == "STALE" { return Reading(result: .failure(.stale)) }
+        if word == "FENCED" { return Reading(outcome: .fenced) }
+        if word == "STALE" { return Reading(outcome: .stale) }
         guard word == "FAIL" else { return faulty(failure.detail) }
         let (code, message) = HeaderText.cut(rest, at: " ") ?? (rest, "")
         guard let error = descriptor.error(code) else {
             return faulty("fails with a code that its @errors does not name: " + failure.detail)
         }
-        return Reading(result: .failure(CommandFailure(error, message)))
+        return Reading(outcome: .refused(Refusal(error, message)))
     }
 
     /// Whether a person must fix the cause, because waiting does not help.

@@ -18,7 +18,7 @@ extension CommandRunner {
     /// Makes the reads that a script asks for, a limited number at a time; then completes with the next run, or a
     /// failure.
     func read(
-        _ asked: [RESPValue], _ run: Run, _ completion: @escaping (Result<Run, CommandFailure>) -> Void
+        _ asked: [RESPValue], _ run: Run, _ completion: @escaping (Result<Run, Refusal>) -> Void
     ) {
         var elsewhere = run.elsewhere ?? ReadsElsewhere()
         do throws(ReadsElsewhere.Fault) {
@@ -28,25 +28,25 @@ extension CommandRunner {
             next.elsewhere = elsewhere
             Gathering(self, reads, next, completion).go()
         } catch {
-            completion(.failure(failure(of: run, error)))
+            completion(.failure(refusal(of: run, error)))
         }
     }
 
-    private func failure(of run: Run, _ fault: ReadsElsewhere.Fault) -> CommandFailure {
+    private func refusal(of run: Run, _ fault: ReadsElsewhere.Fault) -> Refusal {
         switch fault {
         case .tooMany:
-            return CommandFailure(Refusal(.unavailable, "too much of other topics would have to be read"))
+            return Refusal(.unavailable, "too much of other topics would have to be read")
         case .unsound:
             onScriptFault(
                 run.descriptor.scriptName, "reads what is neither a key of the header nor a topic's log or time")
-            return CommandFailure(Refusal(.internalError, "the command failed; the gateway's log tells why"))
+            return .brokenScript
         }
     }
 
     /// The reads of one round.
     private final class Gathering {
         private let runner: CommandRunner
-        private let completion: (Result<Run, CommandFailure>) -> Void
+        private let completion: (Result<Run, Refusal>) -> Void
         private var reads: ArraySlice<ReadsElsewhere.Read>
         private var run: Run
         private var inFlight = 0
@@ -55,7 +55,7 @@ extension CommandRunner {
 
         init(
             _ runner: CommandRunner, _ reads: [ReadsElsewhere.Read], _ run: Run,
-            _ completion: @escaping (Result<Run, CommandFailure>) -> Void
+            _ completion: @escaping (Result<Run, Refusal>) -> Void
         ) {
             self.runner = runner
             self.reads = reads[...]
@@ -88,17 +88,17 @@ extension CommandRunner {
             // An error of one key is given to the script, as on a single server.
             case .failure(let failure) where failure.kind == .wrongType || failure.kind == .other:
                 value = .error(Array(failure.detail.utf8))
-            case .failure(let failure): return end(.failure(CommandFailure(failure.refusal)))
+            case .failure(let failure): return end(.failure(failure.refusal))
             }
             do throws(ReadsElsewhere.Fault) {
                 try run.elsewhere?.add(id, value)
             } catch {
-                return end(.failure(runner.failure(of: run, error)))
+                return end(.failure(runner.refusal(of: run, error)))
             }
             go()
         }
 
-        private func end(_ result: Result<Run, CommandFailure>) {
+        private func end(_ result: Result<Run, Refusal>) {
             guard !hasEnded else { return }
             hasEnded = true
             completion(result)

@@ -20,23 +20,21 @@ extension CommandRunner {
     private func resolve(_ call: Pending, lane: UInt64?, triesLeft: Int, _ completion: @escaping Completion) {
         let descriptor = call.descriptor
         guard let script = scripts["resolve"], let names = builder.resolving(descriptor, call.bound) else {
-            return completion(.failure(broken(descriptor, "the keys to resolve cannot be named")))
+            return completion(.refused(broken(descriptor, "the keys to resolve cannot be named")))
         }
         let read = ScriptCall(script: script.id, keys: names.keys, arguments: names.arguments)
         link.run(read, lane: lane) { [self] result in
             switch values(descriptor, result) {
-            case .failure(let failure):
+            case .failure(let refusal):
                 // A caller without the right to make the call must not learn from its failure what the key holds.
-                let hidden = failure.isUnavailable ? nil : call.refusal?(call.bound)
-                completion(.failure(hidden.map { CommandFailure($0) } ?? failure))
+                let hidden = refusal.isUnavailable ? nil : call.refusal?(call.bound)
+                completion(.refused(hidden ?? refusal))
             case .success(let values):
                 var call = call
                 call.bound.resolved = values
-                if let refusal = call.refusal?(call.bound) { return completion(.failure(CommandFailure(refusal))) }
-                runResolved(call, lane: lane) { [self] result in
-                    guard case .failure(let failure) = result, failure.isStale, triesLeft > 1 else {
-                        return completion(result)
-                    }
+                if let refusal = call.refusal?(call.bound) { return completion(.refused(refusal)) }
+                runResolved(call, lane: lane) { [self] outcome in
+                    guard outcome == .stale, triesLeft > 1 else { return completion(outcome) }
                     resolve(call, lane: lane, triesLeft: triesLeft - 1, completion)
                 }
             }
@@ -46,10 +44,10 @@ extension CommandRunner {
     /// The resolved values, each an id; or the failure of the call.
     private func values(
         _ descriptor: CommandDescriptor, _ reply: Result<RESPValue, RedisFailure>
-    ) -> Result<[[UInt8]], CommandFailure> {
+    ) -> Result<[[UInt8]], Refusal> {
         let found: [RESPValue]
         switch reply {
-        case .failure(let failure): return .failure(CommandFailure(failure.refusal))
+        case .failure(let failure): return .failure(failure.refusal)
         case .success(let value): found = value.elements ?? []
         }
         guard found.count == descriptor.resolved.count else {
@@ -61,7 +59,7 @@ extension CommandRunner {
             switch (value.bytes, declared.absent) {
             case (let stored?, _): bytes = stored
             case (nil, .instead(let id)): bytes = id
-            case (nil, .refused(let error, let sentence)): return .failure(CommandFailure(error, sentence))
+            case (nil, .refused(let error, let sentence)): return .failure(Refusal(error, sentence))
             }
             guard Topic.isID(bytes) else {
                 return .failure(broken(descriptor, "\(declared.key) holds no id, so there is no \(declared.name)"))
@@ -71,8 +69,8 @@ extension CommandRunner {
         return .success(values)
     }
 
-    private func broken(_ descriptor: CommandDescriptor, _ fault: String) -> CommandFailure {
+    private func broken(_ descriptor: CommandDescriptor, _ fault: String) -> Refusal {
         onScriptFault(descriptor.scriptName, fault)
-        return CommandFailure(Refusal(.internalError, "the command failed; the gateway's log tells why"))
+        return .brokenScript
     }
 }

@@ -7,7 +7,7 @@ import Rights
 /// Thread: the reactor's that owns the link.
 public final class CommandRunner {
     /// Receives the outcome of a call.
-    public typealias Completion = (Result<CommandAnswer, CommandFailure>) -> Void
+    public typealias Completion = (CommandOutcome) -> Void
 
     let link: any RedisCalls
     /// Confirms that replicas have stored a write; `nil` unless acknowledged writes need that.
@@ -90,7 +90,7 @@ public final class CommandRunner {
         case .now where call.descriptor.resolved.isEmpty: runResolved(call, lane: lane, completion)
         case .now: resolveAndRun(call, lane: lane, completion)
         case .later: break
-        case .full: completion(.failure(CommandFailure(RedisFailure(.inFlightFull).refusal)))
+        case .full: completion(.refused(.storeOverloaded))
         }
     }
 
@@ -102,7 +102,7 @@ public final class CommandRunner {
                 of: descriptor.home?.topic { bound.value($0, descriptor) }.map(settings.keys.meta)
                     ?? settings.keys.outbox)
         else {
-            return completion(.failure(CommandFailure(RedisFailure(.disconnected).refusal)))
+            return completion(.refused(.storeUnavailable))
         }
         let stamp = CommandCallBuilder.CallStamp(
             nowMs: settings.nowMs(), run: run, epoch: epochs.next(),
@@ -112,7 +112,7 @@ public final class CommandRunner {
                 descriptor, bound, caller: call.caller, operation: call.operation, fence: call.fence, stamp, top: top)
         else {
             onScriptFault(descriptor.scriptName, "no call can be made of these arguments")
-            return completion(.failure(CommandFailure(Refusal(.internalError, "the command cannot be called"))))
+            return completion(.refused(Refusal(.internalError, "the command cannot be called")))
         }
         // On a cluster a read-only script may ask for topics of other masters.
         let elsewhere = link.isSharded && descriptor.isReadOnly ? ReadsElsewhere() : nil
@@ -130,7 +130,7 @@ public final class CommandRunner {
             if elsewhere != nil, case .success(let value) = result, let asked = ReadsElsewhere.asked(value) {
                 return read(asked, run) { [self] outcome in
                     switch outcome {
-                    case .failure(let failure): completion(.failure(failure))
+                    case .failure(let refusal): completion(.refused(refusal))
                     case .success(let next): send(next, lane: lane, completion)
                     }
                 }
@@ -138,11 +138,10 @@ public final class CommandRunner {
             tellElsewhere(result)
             let reading = CommandReply.read(result, descriptor, settings)
             if let fault = reading.fault { onScriptFault(descriptor.scriptName, script.source.translate(fault)) }
-            guard let replicas, case .success = reading.result else {
-                return completion(reading.result.map { $0.after(elsewhere) })
-            }
+            guard case .answer(let answer) = reading.outcome else { return completion(reading.outcome) }
+            guard let replicas else { return completion(.answer(answer.after(elsewhere))) }
             replicas.confirm(link.writer) { refusal in
-                completion(refusal.map { .failure(CommandFailure($0)) } ?? reading.result)
+                completion(refusal.map { .refused($0) } ?? reading.outcome)
             }
         }
     }

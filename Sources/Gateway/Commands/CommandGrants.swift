@@ -45,10 +45,10 @@ enum CommandGrants {
     /// The answer with the token that its script asked for.
     static func sign(
         _ answer: CommandAnswer, _ command: CommandDescriptor, _ bound: BoundArguments, _ keys: GrantKeys
-    ) -> Result<CommandAnswer, CommandFailure> {
+    ) -> Result<CommandAnswer, Refusal> {
         guard let minted = answer.minted else { return .success(answer) }
         guard let topic = command.mintTopic(bound), let grant = minted.grant(topic), let token = keys.sign(grant) else {
-            return .failure(CommandFailure(cannotSign))
+            return .failure(cannotSign)
         }
         return .success(answer.with(token: token))
     }

@@ -12,7 +12,7 @@ import Service
 /// answer to the caller alone. Its changes for others return through Redis like any event. Thread: the shard's.
 final class CommandService {
     /// Receives the caller's answer.
-    typealias Completion = CommandRunner.Completion
+    typealias Completion = (Result<CommandAnswer, Refusal>) -> Void
 
     /// A call, as received.
     struct Request {
@@ -36,7 +36,7 @@ final class CommandService {
     private let node: Node
     private let link: any RedisCalls
     private let desk: ReadScheduler
-    private let reads: SharedReader<Result<CommandAnswer, CommandFailure>>
+    private let reads: SharedReader<Result<CommandAnswer, Refusal>>
     private let runner: CommandRunner
     private let statistics: ShardStatistics
     private let nowMs: () -> Int
@@ -75,7 +75,7 @@ final class CommandService {
             let names = node.library.catalogue.commands.filter { node.callRights.reaches($0, caller) }.map(\.name)
             let hint = NearestName.hint(names, to: name)
             return completion(
-                .failure(CommandFailure(Refusal(.notFound, "there is no command \(PrintableName.shown(name))" + hint))))
+                .failure(Refusal(.notFound, "there is no command \(PrintableName.shown(name))" + hint)))
         }
         perform(command, request, caller: caller, completion)
     }
@@ -108,7 +108,7 @@ final class CommandService {
             try pay(command, bound, payer, commandCaller)
         } catch {
             statistics.commandsRefused.add(1)
-            return completion(.failure(CommandFailure(error)))
+            return completion(.failure(error))
         }
         if command.isReadOnly {
             return read(command, bound, request, caller, payer, asking(command, completion))
@@ -121,8 +121,8 @@ final class CommandService {
         runner.run(
             command, bound, caller: commandCaller, operation: operation,
             refusal: { CommandGrants.outside(command, $0, caller) }, lane: request.lane
-        ) { [node, statistics, nowMs, bound] result in
-            let result = result.mapError { $0.after(markWaitMs) }.flatMap {
+        ) { [node, statistics, nowMs, bound] outcome in
+            let result = outcome.result.mapError { $0.after(markWaitMs) }.flatMap {
                 CommandGrants.sign($0, command, bound, node.rights.authenticator.verifier.grants)
             }
             switch result {
@@ -174,8 +174,8 @@ final class CommandService {
     ) {
         let commandCaller = CommandCaller(caller)
         let weightUs = command.priceMicroseconds
-        let answer: (Result<Result<CommandAnswer, CommandFailure>, Refusal>) -> Void = { [statistics] outcome in
-            let result = outcome.mapError { CommandFailure($0) }.flatMap { $0 }
+        let answer: (Result<Result<CommandAnswer, Refusal>, Refusal>) -> Void = { [statistics] outcome in
+            let result = outcome.flatMap { $0 }
             if case .failure = result { statistics.commandsRefused.add(1) }
             completion(result)
         }
@@ -184,18 +184,18 @@ final class CommandService {
             runner.run(
                 command, bound, caller: commandCaller, operation: nil,
                 refusal: { CommandGrants.outside(command, $0, caller) }, lane: lane
-            ) { [node, nowMs] result in
+            ) { [node, nowMs] outcome in
                 // The weight covered one run; the number of runs on a cluster is known only now.
-                if case .success(let answer) = result, answer.roundsElsewhere > 0 {
+                if case .answer(let answer) = outcome, answer.roundsElsewhere > 0 {
                     let us = answer.roundsElsewhere * weightUs + answer.elsewhereUs
                     node.budgets.charge(payer, us: us, nowMs: nowMs())
                 }
-                done(result)
+                done(outcome.result)
             }
         }
         let isBusy = request.lane.map { runner.isBusy($0) } ?? false
         if !isBusy, let likeness = runner.likeness(command, bound, caller: commandCaller) {
-            let key = SharedReader<Result<CommandAnswer, CommandFailure>>.Key(
+            let key = SharedReader<Result<CommandAnswer, Refusal>>.Key(
                 script: command.scriptName, keys: likeness.keys, arguments: likeness.arguments,
                 isAnonymous: payer.kind == .anonymous)
             return reads.read(
@@ -230,9 +230,9 @@ final class CommandService {
         do throws(Refusal) {
             let bound = try ArgumentBinder.bind(command, body: nil, path: arguments, caller: .worker)
             statistics.commands.add(1)
-            runner.run(command, bound, caller: .worker, operation: nil, completion)
+            runner.run(command, bound, caller: .worker, operation: nil) { completion($0.result) }
         } catch {
-            completion(.failure(CommandFailure(error)))
+            completion(.failure(error))
         }
     }
 

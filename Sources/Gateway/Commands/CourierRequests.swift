@@ -9,7 +9,7 @@ import Rights
 ///
 /// A question waits in a list of its service, and its answer arrives on the node's own channel. Thread: the shard's.
 final class CourierRequests {
-    typealias Completion = CommandRunner.Completion
+    typealias Completion = CommandService.Completion
 
     /// A question as its callers need it.
     private struct Asker {
@@ -88,7 +88,7 @@ final class CourierRequests {
     private func sent(_ id: [UInt8], _ via: OutsideAnswer, _ result: Result<RESPValue, RedisFailure>) {
         guard case .success(let value) = result, let words = value.elements, let word = words.first?.integer else {
             let failure: RedisFailure = if case .failure(let failure) = result { failure } else { .init(.disconnected) }
-            return finish(id, .failure(CommandFailure(failure.refusal)))
+            return finish(id, .failure(failure.refusal))
         }
         switch word {
         case 0: return
@@ -100,7 +100,7 @@ final class CourierRequests {
             finish(id, .success(answer))
         case -1:
             statistics.asksWithoutCourier.add(1)
-            finish(id, .failure(CommandFailure(Refusal(.unavailable, via.absent))))
+            finish(id, .failure(Refusal(.unavailable, via.absent)))
         default:
             let text = "too many questions to \(via.service) wait; try again"
             finish(id, CourierRequests.refusal(text, CourierRequests.retryMs))
@@ -169,12 +169,12 @@ final class CourierRequests {
         statistics.asksWaiting.set(book.count)
     }
 
-    private func finish(_ id: [UInt8], _ result: Result<CommandAnswer, CommandFailure>) {
+    private func finish(_ id: [UInt8], _ result: Result<CommandAnswer, Refusal>) {
         tell(book.take(id), result)
         statistics.asksWaiting.set(book.count)
     }
 
-    private func tell(_ askers: [Asker], _ result: Result<CommandAnswer, CommandFailure>) {
+    private func tell(_ askers: [Asker], _ result: Result<CommandAnswer, Refusal>) {
         if case .failure = result { statistics.commandsRefused.add(askers.count) }
         for asker in askers { asker.completion(result) }
     }
@@ -184,8 +184,8 @@ final class CourierRequests {
         completion(CourierRequests.refusal(text, CourierRequests.retryMs))
     }
 
-    private static func refusal(_ text: String, _ retryMs: Int) -> Result<CommandAnswer, CommandFailure> {
-        .failure(CommandFailure(Refusal(.unavailable, text, retryAfterMs: retryMs)))
+    private static func refusal(_ text: String, _ retryMs: Int) -> Result<CommandAnswer, Refusal> {
+        .failure(Refusal(.unavailable, text, retryAfterMs: retryMs))
     }
 }
 

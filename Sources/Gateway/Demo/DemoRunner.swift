@@ -128,9 +128,9 @@ final class DemoRunner {
             let bound = try? ArgumentBinder.bind(command, body: nil, path: arguments, caller: caller)
         else { return completion(nil) }
         inFlight += 1
-        runner.run(command, bound, caller: caller, operation: nil, lane: lane) { [unowned self] result in
+        runner.run(command, bound, caller: caller, operation: nil, lane: lane) { [unowned self] outcome in
             inFlight -= 1
-            guard case .success(let answer) = result else { return completion(nil) }
+            guard case .answer(let answer) = outcome else { return completion(nil) }
             completion((try? JSON(parsing: answer.json, limits: json))?.root)
         }
     }

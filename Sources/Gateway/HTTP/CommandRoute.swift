@@ -108,17 +108,15 @@ struct CommandRoute {
     }
 
     /// The script's answer, or the error.
-    static func response(_ result: Result<CommandAnswer, CommandFailure>, status: Int = 200) -> HTTPResponse {
+    static func response(_ result: Result<CommandAnswer, Refusal>, status: Int = 200) -> HTTPResponse {
         switch result {
         case .success where status == 204:
             return HTTPResponse(status: status, body: [], keepAlive: true)
         case .success(let answer):
             return .json(status: status, body: answer.json, keepAlive: true)
-        case .failure(let failure):
-            var response = HTTPResponse.error(
-                failure.code, failure.message, status: failure.status, keepAlive: true)
-            if failure.isUnavailable { response.setRetryAfter(seconds: 1) }
-            if let waitMs = failure.retryAfterMs { response.setRetryAfter(ms: waitMs) }
+        case .failure(let refusal):
+            var response = HTTPResponse.refusal(refusal, keepAlive: true)
+            if refusal.isUnavailable, refusal.retryAfterMs == nil { response.setRetryAfter(seconds: 1) }
             return response
         }
     }

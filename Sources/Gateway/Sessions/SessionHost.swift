@@ -48,7 +48,7 @@ protocol SessionHost: AnyObject {
     func run(
         _ name: String, _ arguments: CommandArguments, operation: OperationID?, scope: [UInt8], lane: UInt64,
         caller: Caller, payer: Payer?,
-        _ completion: @escaping (Result<[UInt8], SessionCommandFailure>) -> Void)
+        _ completion: @escaping (Result<[UInt8], Refusal>) -> Void)
     /// A new lane number for commands that keep their order.
     func newLane() -> UInt64
     /// A connection of a user was opened.

@@ -76,7 +76,7 @@ extension EventLog {
     private func page(_ read: Read, _ pages: LogPages, before: Int, _ completion: @escaping LogRead.Completion) {
         let topic = read.topic
         guard let policy = access.policy(of: topic), let run = link.fence(of: keys.meta(topic)) else {
-            return completion(.failure(RedisFailure(.disconnected).refusal))
+            return completion(.failure(.storeUnavailable))
         }
         var callKeys = [keys.log(topic), keys.meta(topic)]
         var script = scripts.subscribe

@@ -25,7 +25,7 @@ extension EventLog {
         _ topic: Topic, after: Int, limit: Int, _ completion: @escaping (Result<History, Refusal>) -> Void
     ) {
         guard let run = link.fence(of: keys.meta(topic)) else {
-            return completion(.failure(RedisFailure(.disconnected).refusal))
+            return completion(.failure(.storeUnavailable))
         }
         let call = ScriptCall(
             script: scripts.history, keys: [keys.log(topic), keys.meta(topic)],
@@ -89,7 +89,7 @@ extension EventLog {
         _ completion: @escaping (Result<[RESPValue], Refusal>) -> Void
     ) {
         guard let run = link.fence(of: keys.meta(topic)) else {
-            return completion(.failure(RedisFailure(.disconnected).refusal))
+            return completion(.failure(.storeUnavailable))
         }
         let stateful = isReported ? scripts.stateful(topic) : nil
         let asked = asker.flatMap { asker in stateful?.personal.map { (asker.caller, $0) } }

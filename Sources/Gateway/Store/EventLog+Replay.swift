@@ -39,7 +39,7 @@ extension EventLog {
         _ topic: Topic, _ arguments: [[UInt8]], _ completion: @escaping (Result<Replay, Refusal>) -> Void
     ) {
         guard let run = link.fence(of: keys.meta(topic)) else {
-            return completion(.failure(RedisFailure(.disconnected).refusal))
+            return completion(.failure(.storeUnavailable))
         }
         let call = ScriptCall(
             script: scripts.replay, keys: [keys.log(topic), keys.meta(topic)],

@@ -155,7 +155,7 @@ final class EventLog: TopicReader {
         let publisher = Publisher(completion: completion, paid: paid)
         guard publishes.add(topic, event, publisher, deadlineMs: reactor.nowMs + limits.redisCallMs) else {
             giveBack(paid)
-            return completion(.failure(RedisFailure(.inFlightFull).refusal))
+            return completion(.failure(.storeOverloaded))
         }
     }
 

@@ -189,12 +189,12 @@ final class OutboxRelay {
             case .success(let (descriptor, bound)):
                 let operation = part.operation.map { OperationID.named($0) }
                 runner.run(descriptor, bound, caller: .worker(for: part.entry.payer), operation: operation) {
-                    [weak self] result in
+                    [weak self] outcome in
                     guard let self, generation == current else { return }
-                    switch result {
+                    switch outcome.result {
                     case .success: succeeded(queued)
-                    case .failure(let failure) where failure.isUnavailable: retry(queued)
-                    case .failure(let failure): give(up: queued, because: "\(failure.code): \(failure.message)")
+                    case .failure(let refusal) where refusal.isUnavailable: retry(queued)
+                    case .failure(let refusal): give(up: queued, because: "\(refusal.name): \(refusal.message)")
                     }
                 }
             }

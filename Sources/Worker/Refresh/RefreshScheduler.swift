@@ -126,25 +126,22 @@ final class RefreshScheduler {
         }
     }
 
-    private func ended(_ run: RefreshQueue.Run, token: Int, _ result: Result<CommandAnswer, CommandFailure>) {
+    private func ended(_ run: RefreshQueue.Run, token: Int, _ outcome: CommandOutcome) {
         let nowMs = reactor.nowMs
-        switch result {
-        case .success(let answer):
+        switch outcome {
+        case .answer(let answer):
             figures.refreshes += 1
-            queue.finished(run.slot, outcome(answer.json, nowMs), nowMs: nowMs)
-        case .failure(let failure):
-            if failure.isFenced {
-                figures.fenced += 1
-                onFenced(run.partition, token)
-            } else {
-                figures.failures += 1
-            }
-            queue.finished(run.slot, .failed, nowMs: nowMs)
+            return queue.finished(run.slot, done(answer.json, nowMs), nowMs: nowMs)
+        case .fenced:
+            figures.fenced += 1
+            onFenced(run.partition, token)
+        case .refused, .stale: figures.failures += 1
         }
+        queue.finished(run.slot, .failed, nowMs: nowMs)
     }
 
     /// Reads `{"idle": ..., "again_ms": ...}`; an absent member has no effect.
-    private func outcome(_ answer: [UInt8], _ nowMs: Int) -> RefreshQueue.Outcome {
+    private func done(_ answer: [UInt8], _ nowMs: Int) -> RefreshQueue.Outcome {
         guard let root = try? JSON(parsing: answer, limits: parts.limits.answers).root else {
             return .done(idle: false, againMs: nil)
         }

@@ -213,10 +213,10 @@ final class SessionWorld: TopicReader, QuietHost {
     func run(
         _ name: String, _ arguments: CommandArguments, operation: OperationID?, scope: [UInt8], lane: UInt64,
         caller: Caller, payer: Payer?,
-        _ completion: @escaping (Result<[UInt8], SessionCommandFailure>) -> Void
+        _ completion: @escaping (Result<[UInt8], Refusal>) -> Void
     ) {
         call("run \(name)", run: {}) { isFailing in
-            let failure = SessionCommandFailure(code: "unavailable", message: "", retryAfterMs: nil)
+            let failure = Refusal(.unavailable, "")
             completion(isFailing ? .failure(failure) : .success(Array("{}".utf8)))
         }
     }

@@ -73,7 +73,7 @@ final class ToyGateway: PeerHost, QuietHost {
     func payer(_ caller: Caller, at address: IPAddress?) -> Payer { caller.payer(from: address) }
     func run(
         _ name: String, _ arguments: CommandArguments, operation: OperationID?, scope: [UInt8], lane: UInt64,
-        caller: Caller, payer: Payer?, _ completion: @escaping (Result<[UInt8], SessionCommandFailure>) -> Void
+        caller: Caller, payer: Payer?, _ completion: @escaping (Result<[UInt8], Refusal>) -> Void
     ) {}
 }
 

@@ -25,7 +25,7 @@ enum SessionInput {
     /// Result of listing the session as present or of removing it; `isNew`: it was not listed before.
     case tracked(Topic, Result<PresenceID, Refusal>, isNew: Bool, ref: Reference?)
     /// Result of a command.
-    case answered(Result<[UInt8], SessionCommandFailure>, ref: Reference?)
+    case answered(Result<[UInt8], Refusal>, ref: Reference?)
     /// The session is live on a topic.
     case joined(Topic)
     /// A topic could not be joined.
@@ -40,14 +40,6 @@ enum SessionInput {
     case deadline
     /// The connection has ended.
     case ended
-}
-
-/// The failure of a command, in the form sent to the client.
-struct SessionCommandFailure: Error, Equatable {
-    /// An ``ErrorCode`` or a code of the script.
-    let code: String
-    let message: String
-    let retryAfterMs: Int?
 }
 
 /// Actions that a session requests, in this order.

@@ -216,14 +216,10 @@ struct SessionState {
         }
     }
 
-    private mutating func answered(_ result: Result<[UInt8], SessionCommandFailure>, ref: Reference?) {
+    private mutating func answered(_ result: Result<[UInt8], Refusal>, ref: Reference?) {
         switch result {
-        case .success(let answer):
-            send(.ack(data: answer), ref: ref)
-        case .failure(let failure):
-            let error = ServerMessage.error(
-                code: failure.code, message: failure.message, topic: nil, retryAfterMs: failure.retryAfterMs)
-            refuse(error, ref: ref)
+        case .success(let answer): send(.ack(data: answer), ref: ref)
+        case .failure(let refusal): refuse(refusal, ref: ref)
         }
     }
 
