@@ -117,6 +117,16 @@ ban 'no sleep in sources' '\b(sleep|usleep|nanosleep)\(' "${sources[@]}"
 each . ':!scripts/lint.sh' -- grep --with-filename --line-number --binary-files=without-match --extended-regexp \
     -e '(^|[^A-Za-z0-9_.-])/(tmp|work|root|home)/[A-Za-z]' | report 'no machine paths'
 
+# House words that the glossary of ARCHITECTURE.md replaced.
+house_words=(
+    '[A-Z][A-Za-z]*Desk' '(Native|EventStream|Phoenix|SocketIO|Toy)?Conversation(Step)?' 'EngineHop'
+    'Hop(Book|Desk|Envelope|Home|Keys|Order|Secret)' 'Fanout(Lap|Rest)' '(Cluster|Link|Presence)News' 'ServerBoard'
+    '(Lane|Read)Turns' 'TopicFeed' 'TopicAsker' 'PresenceRoom' 'OpeningTable' '(Native|Phoenix|Refused)Opening'
+    '(Ask|Lease)Book' 'Rights(Keeper|Watch)' 'ErrorRetelling' 'QueueThinner' 'WebhookEars'
+    'Broker(Message|Statistics)?' 'StoreScripts' 'SessionOrigin' 'RequestOrigin' 'OperationsDoor'
+    '(Connection|EventStream|Polling|WebSocket)Line' 'CommandFailure' 'Outlet' 'Door'
+)
+for word in "${house_words[@]}"; do ban 'a house word' "\\b$word\\b" 'Sources/*.swift' 'Tests/*.swift'; done
 # A comment names the thing: a clause in place of a noun ("Who ...", "What ...") hides it.
 clauses=$(each "${sources[@]}" 'Plugins/*.swift' -- grep --with-filename --line-number --extended-regexp \
     -e '^[[:space:]]*///? (Who|What|Where|Whose|Whoever|Whatever)\b')

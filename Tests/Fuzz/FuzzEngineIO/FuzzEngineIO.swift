@@ -9,7 +9,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
         guard let packet = EnginePacket(message: bytes, as: kind) else { continue }
         precondition(packet.payload.count <= bytes.count)
     }
-    if let hop = RelayMessage(parsing: bytes) { precondition(hop.bytes == bytes) }
+    if let relay = RelayMessage(parsing: bytes) { precondition(relay.bytes == bytes) }
     guard let units = EnginePayload.messages(of: bytes, packetsMax: 64) else { return 0 }
     precondition((1...64).contains(units.count))
     for unit in units where unit.kind == .text {

@@ -13,7 +13,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     let json = JSON.Limits(depthMax: 32, elementsMax: 10_000)
     let version: PhoenixVersion = first & 1 == 0 ? .v1 : .v2
     let dialect = PhoenixDialect(version, json: json, channelsMax: 4, publishBytesMax: 4_096)
-    var client = Client(version: version, conversation: dialect.converse(), encoder: dialect.encoders[0])
+    var client = Client(version: version, machine: dialect.converse(), encoder: dialect.encoders[0])
     var place = 1
     while place + 3 <= bytes.count {
         let head = bytes[place]
@@ -29,19 +29,19 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
 /// A connection whose gateway grants or refuses everything.
 struct Client {
     let version: PhoenixVersion
-    var conversation: any Conversation
+    var machine: any DialectMachine
     let encoder: any EventEncoder
     private var topics: Set<Topic> = []
 
-    init(version: PhoenixVersion, conversation: any Conversation, encoder: any EventEncoder) {
+    init(version: PhoenixVersion, machine: any DialectMachine, encoder: any EventEncoder) {
         self.version = version
-        self.conversation = conversation
+        self.machine = machine
         self.encoder = encoder
     }
 
     mutating func send(_ frame: [UInt8], as kind: MessageKind, grants: Bool) {
         var steps: [DialectStep] = []
-        conversation.received(frame, as: kind, nowMs: 0, &steps)
+        machine.received(frame, as: kind, nowMs: 0, &steps)
         var rounds = 0
         while !steps.isEmpty {
             rounds += 1
@@ -57,10 +57,10 @@ struct Client {
         case .say(let unit): check(unit)
         case .request(_, .failure(let failure)):
             precondition(failure.close == nil)
-            conversation.told(.error(failure.refusal, topic: nil), at: .main, ref: failure.ref, &next)
+            machine.told(.error(failure.refusal, topic: nil), at: .main, ref: failure.ref, &next)
         case .request(_, .success(let request)):
             let answer = grants ? grant(request.command) : .error(Refusal(.forbidden, "no"), topic: nil)
-            conversation.told(answer, at: .main, ref: request.ref, &next)
+            machine.told(answer, at: .main, ref: request.ref, &next)
         case .open, .end, .close: preconditionFailure("a frame opens and ends nothing")
         }
     }
@@ -102,8 +102,8 @@ struct Client {
     mutating func end() {
         var steps: [DialectStep] = []
         for topic in topics {
-            conversation.told(.unsubscribed(topic: topic), at: .main, ref: nil, &steps)
-            conversation.told(.error(Refusal(.forbidden, "no"), topic: topic), at: .main, ref: nil, &steps)
+            machine.told(.unsubscribed(topic: topic), at: .main, ref: nil, &steps)
+            machine.told(.error(Refusal(.forbidden, "no"), topic: topic), at: .main, ref: nil, &steps)
         }
         for step in steps { if case .say(let unit) = step { check(unit) } }
     }

@@ -27,15 +27,15 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
             session.step { $0.received(Array(message), as: .text, nowMs: nowMs, &$1) }
         }
         nowMs += 37
-        if nowMs >= session.conversation.deadlineMs { session.step { $0.deadlineReached(nowMs: nowMs, &$1) } }
+        if nowMs >= session.machine.deadlineMs { session.step { $0.deadlineReached(nowMs: nowMs, &$1) } }
     }
     return 0
 }
 
 /// The session's side of a conversation.
 private struct Session {
-    var conversation = dialect.converse(sid: Array("e".utf8), upgrades: true)
-    private var doors: Set<Door> = []
+    var machine = dialect.converse(sid: Array("e".utf8), upgrades: true)
+    private var sessionIDs: Set<SessionID> = []
     private var requests = 0
     private var isOver = false
     /// Attachments that must be said before anything else.
@@ -43,7 +43,7 @@ private struct Session {
 
     mutating func step(_ act: (inout SocketIOMachine, inout [DialectStep]) -> Void) {
         var steps: [DialectStep] = []
-        act(&conversation, &steps)
+        act(&machine, &steps)
         precondition(!isOver || steps.isEmpty)
         for step in steps {
             precondition(!isOver)
@@ -59,33 +59,33 @@ private struct Session {
                 return attachments -= 1
             }
             attachments = check(unit)
-        case .open(let door, let token):
-            precondition(door != .main && !doors.contains(door))
+        case .open(let sessionID, let token):
+            precondition(sessionID != .main && !sessionIDs.contains(sessionID))
             if token?.first == UInt8(ascii: "x") {
-                self.step { $0.refused(door, Refusal(.unauthorized, "No."), &$1) }
+                self.step { $0.refused(sessionID, Refusal(.unauthorized, "No."), &$1) }
             } else {
-                doors.insert(door)
-                self.step { $0.opened(door, by: token, &$1) }
+                sessionIDs.insert(sessionID)
+                self.step { $0.opened(sessionID, by: token, &$1) }
             }
-        case .request(let door, let request):
-            precondition(doors.contains(door))
-            precondition(dialect.encoders.indices.contains(conversation.encoder(of: door)))
+        case .request(let sessionID, let request):
+            precondition(sessionIDs.contains(sessionID))
+            precondition(dialect.encoders.indices.contains(machine.encoder(of: sessionID)))
             requests += 1
-            answer(request, at: door)
-        case .end(let door):
-            precondition(doors.remove(door) != nil)
+            answer(request, at: sessionID)
+        case .end(let sessionID):
+            precondition(sessionIDs.remove(sessionID) != nil)
         case .close:
             isOver = true
         }
     }
 
-    private mutating func answer(_ request: Result<ClientRequest, DialectRefusal>, at door: Door) {
+    private mutating func answer(_ request: Result<ClientRequest, DialectRefusal>, at sessionID: SessionID) {
         switch request {
         case .failure(let failure):
-            step { $0.told(.error(failure.refusal, topic: nil), at: door, ref: failure.ref, &$1) }
+            step { $0.told(.error(failure.refusal, topic: nil), at: sessionID, ref: failure.ref, &$1) }
         case .success(let request):
             for answer in answers(to: request.command, refuses: requests > 4) {
-                step { $0.told(answer, at: door, ref: request.ref, &$1) }
+                step { $0.told(answer, at: sessionID, ref: request.ref, &$1) }
             }
         }
     }

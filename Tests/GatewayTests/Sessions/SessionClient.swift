@@ -246,7 +246,7 @@ final class SessionClient: SessionOutput {
         if view.count > SessionWorld.limits.topicsPerConnectionMax {
             world.violated("client \(number) has too many topics")
         }
-        if view.contains(world.closedConversation), !isGranted {
+        if view.contains(world.closedTopic), !isGranted {
             world.violated("client \(number) has no right to this")
         }
     }

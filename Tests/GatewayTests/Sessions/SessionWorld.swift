@@ -121,7 +121,7 @@ final class SessionWorld: TopicReader, QuietHost {
 
     /// A conversation whose members come and go; nobody is ever a member of the other one.
     var machine: Topic { fixtures.topics[2] }
-    var closedConversation: Topic { fixtures.topics[3] }
+    var closedTopic: Topic { fixtures.topics[3] }
     var ownTopic: Topic { fixtures.topics[4] }
 
     func note(_ transport: @autoclosure () -> String) {

@@ -8,7 +8,7 @@ import Core
 /// door. An event is `shop:42 queue:update`, in bytes. It speaks first, and keeps its own clock.
 struct ToyDialect: Dialect {
     var encoders: [any EventEncoder] { [ToyEncoder(prefix: ""), ToyEncoder(prefix: "2: ")] }
-    func converse() -> any DialectMachine { ToyConversation() }
+    func converse() -> any DialectMachine { ToyMachine() }
 }
 
 struct ToyEncoder: EventEncoder {
@@ -26,7 +26,7 @@ struct ToyEncoder: EventEncoder {
     }
 }
 
-struct ToyConversation: DialectMachine {
+struct ToyMachine: DialectMachine {
     private(set) var deadlineMs = Int.max
 
     mutating func began(nowMs: Int, _ steps: inout [DialectStep]) {
