@@ -29,11 +29,11 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
 /// A connection whose gateway grants or refuses everything.
 struct Client {
     let version: PhoenixVersion
-    var conversation: any Conversation
+    var conversation: any DialectMachine
     let encoder: any EventEncoder
     private var topics: Set<Topic> = []
 
-    init(version: PhoenixVersion, conversation: any Conversation, encoder: any EventEncoder) {
+    init(version: PhoenixVersion, conversation: any DialectMachine, encoder: any EventEncoder) {
         self.version = version
         self.conversation = conversation
         self.encoder = encoder

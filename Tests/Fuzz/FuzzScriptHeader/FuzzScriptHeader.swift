@@ -57,7 +57,7 @@ private func bind(_ command: CommandDescriptor, _ body: [UInt8]) {
         doneSeconds: 1, membersMax: 1,
         callsMax: 1,
         answerLimits: Limits().answers, answerBytesMax: Limits().answerBytesMax, nowMs: { 0 })
-    let moment = CommandCallBuilder.Moment(nowMs: 0, run: [], epoch: [], random: [])
+    let moment = CommandCallBuilder.CallStamp(nowMs: 0, run: [], epoch: [], random: [])
     let call = CommandCallBuilder(settings).call(
         command, bound, caller: .worker, operation: bound.operation.map { .named($0) }, fence: nil, moment)
     precondition(command.isReadOnly || call != nil)

@@ -35,7 +35,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
 /// The session's side of a conversation.
 private struct Session {
     var conversation = dialect.converse(sid: Array("e".utf8), upgrades: true)
-    private var doors: Set<Door> = []
+    private var doors: Set<SessionID> = []
     private var requests = 0
     private var isOver = false
     /// Attachments that must be said before anything else.
@@ -79,7 +79,7 @@ private struct Session {
         }
     }
 
-    private mutating func answer(_ request: Result<ClientRequest, DialectRefusal>, at door: Door) {
+    private mutating func answer(_ request: Result<ClientRequest, DialectRefusal>, at door: SessionID) {
         switch request {
         case .failure(let failure):
             step { $0.told(.error(failure.refusal, topic: nil), at: door, ref: failure.ref, &$1) }
