@@ -153,7 +153,9 @@ let package = Package(
         embedded("ReportPage", in: "bench/report"),
         .plugin(name: "EmbedFiles", capability: .buildTool()),
 
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["Configuration", "Core", "Scripts"], path: "Tests/TestSupport",
+            swiftSettings: strict),
         tests("Core", ["Core"]),
         tests("HTTPCodec", ["HTTPCodec", "Core"]),
         tests("WebSocketCodec", ["WebSocketCodec", "Core"]),

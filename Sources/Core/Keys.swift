@@ -76,11 +76,6 @@ public struct Keys: Sendable {
     public func seen(_ topic: Topic, owner: [UInt8], _ id: MessageID) -> [UInt8] {
         facet(topic, "seen#") + owner + [UInt8(ascii: "#")] + id.bytes
     }
-    /// The queue status of a shop; the name is fixed by the API servers that read it.
-    public func queue(shop id: some Collection<UInt8>) -> [UInt8] {
-        prefix + Array("queue:".utf8)
-            + (layout == .tagged ? [UInt8(ascii: "{")] + Array(id) + [UInt8(ascii: "}")] : Array(id))
-    }
 
     // MARK: Commands
 

@@ -95,46 +95,4 @@ public struct NamespacePolicy: Sendable, Equatable {
     ///
     /// It is a day longer than the log's, so that a returning client detects that it missed events.
     public var positionSeconds: Int { logSeconds + 86_400 }
-
-    /// The most bytes that one recovery may return: where users publish, a log has no use for more.
-    private static let recoverable = 4_194_304
-
-    /// The policies of the apps' namespaces, by name.
-    public static let defaults: [String: NamespacePolicy] = [
-        "shop": NamespacePolicy(
-            subscribe: .anyone, publish: .service, logEventsMax: 200, logSeconds: 300, slow: .conflate,
-            conflate: byName(["queue:update": .name, "presence:update": .name])),
-        "dj": NamespacePolicy(
-            subscribe: .anyone, publish: .service, logEventsMax: 500, logSeconds: 3_600, slow: .conflate,
-            conflate: byName([
-                "queue:update": .member("trackId"), "track:added": .member("trackId"),
-                "track:removed": .member("trackId"), "track:playing": .member("trackId"),
-            ])),
-        "order": NamespacePolicy(
-            subscribe: .granted, publish: .service, logEventsMax: 200, logSeconds: 86_400, slow: .disconnect),
-        "user": NamespacePolicy(
-            subscribe: .owner, publish: .service, logEventsMax: 500, logSeconds: 86_400, slow: .disconnect,
-            follows: true),
-        "feed": NamespacePolicy(
-            subscribe: .user, publish: .service, logEventsMax: 400, logSeconds: 604_800, slow: .disconnect),
-        "booking": NamespacePolicy(
-            subscribe: .granted, publish: .service, logEventsMax: 100, logSeconds: 86_400, slow: .disconnect),
-        "challenge": NamespacePolicy(
-            subscribe: .anyone, publish: .service, logEventsMax: 200, logSeconds: 3_600, slow: .disconnect),
-        "session": NamespacePolicy(
-            subscribe: .granted, publish: .granted, logEventsMax: 1_000, logSeconds: 86_400, slow: .disconnect,
-            logBytesMax: recoverable),
-        "conversation": NamespacePolicy(
-            subscribe: .granted, publish: .granted, logEventsMax: 1_000, logSeconds: 86_400, slow: .disconnect,
-            logBytesMax: recoverable),
-        "phoenix": NamespacePolicy(
-            subscribe: .user, publish: .user, logEventsMax: 200, logSeconds: 300, slow: .disconnect,
-            presence: true, logBytesMax: recoverable),
-    ]
-
-    private static func byName(_ keys: KeyValuePairs<String, ConflateBy>) -> [EventName: ConflateBy] {
-        var conflate: [EventName: ConflateBy] = [:]
-        for (text, by) in keys { if let name = EventName(text) { conflate[name] = by } }
-        return conflate
-    }
 }

@@ -9,7 +9,7 @@ import Testing
 /// `KEYS` and `ARGV` exactly as the contract has them, and what replies mean.
 @Suite struct CallTests {
     private static let settings = CommandSettings(
-        keys: Keys(prefix: bytes("p:")), policies: NamespacePolicy.defaults,
+        keys: Keys(prefix: bytes("p:")), policies: StandardTables.namespaces,
         outbox: OutboxRoom(laneMax: 1_000, payerMax: 100), doneSeconds: 300,
         membersMax: 100, callsMax: 1,
         answerLimits: JSON.Limits(depthMax: 32, elementsMax: 1_000), answerBytesMax: 65_536, nowMs: { 5 })

@@ -1,13 +1,14 @@
 import Core
 import HTTPCodec
 import Rights
+import TestSupport
 import Testing
 
 @testable import Commands
 
 /// The list of the gateway's routes is whole, and says who may use each of them.
 @Suite struct GatewayRoutesTests {
-    private static let policies = NamespacePolicy.defaults
+    private static let policies = StandardTables.namespaces
 
     private static func identity(
         _ user: String, _ role: Identity.Role = .user, _ topics: [String] = []
@@ -108,7 +109,7 @@ import Testing
         let file = reader("queue", "@arg shopId id", more: "@key a shop:{shopId}#a", allow: "anonymous|user")
         let all = try catalogue(file)
         let queue = try #require(all.command(named: "queue"))
-        var policies = NamespacePolicy.defaults
+        var policies = StandardTables.namespaces
         let open = CallRights(try AccessPolicy(policies), allowsAnonymous: true)
         #expect(open.refusal(queue, .anonymous) == nil && open.reaches(queue, .anonymous))
         policies["shop"]?.subscribe = .user

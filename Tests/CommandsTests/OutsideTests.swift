@@ -1,4 +1,5 @@
 import Core
+import TestSupport
 import Testing
 
 @testable import Commands
@@ -136,7 +137,7 @@ import Testing
         let file = OutsideTests.caller("spotify found", more: "@call_out mail found\n@topic dj:{shopId}\n@members")
         let descriptor = try #require(try catalogue(file, OutsideTests.found()).command(named: "a"))
         let settings = CommandSettings(
-            keys: Keys(prefix: bytes("p:")), policies: NamespacePolicy.defaults,
+            keys: Keys(prefix: bytes("p:")), policies: StandardTables.namespaces,
             outbox: OutboxRoom(laneMax: 1, payerMax: 1), doneSeconds: 1,
             membersMax: 9, callsMax: 7, answerLimits: JSON.Limits(depthMax: 4, elementsMax: 9), answerBytesMax: 9,
             nowMs: { 0 })

@@ -1,6 +1,7 @@
 import Core
 import RedisLink
 import Rights
+import TestSupport
 import Testing
 
 @testable import Commands
@@ -56,7 +57,7 @@ import Testing
             PublishCall.Event(event, data: bytes("{}"), id: nil),
             PublishCall.Event(event, data: bytes("{}"), id: try id(.service("k"))),
         ]
-        let policy = try #require(NamespacePolicy.defaults["shop"])
+        let policy = try #require(StandardTables.namespaces["shop"])
         let stamp = CommandCallBuilder.CallStamp(nowMs: 5, run: bytes("r"), epoch: bytes("c"), random: [])
         let call = PublishCall(topic, events).call(
             script, keys: Keys(prefix: []), policy: policy, seenSeconds: 300, stamp, top: nil)
@@ -74,7 +75,7 @@ import Testing
         let registry = try ScriptRegistry(scripts: [("publish", [])]) { Digest.sha1($0) }
         let script = try #require(registry.script(named: "publish"))
         let (topic, name) = (try #require(Topic("shop:42")), try #require(EventName("event")))
-        var policy = try #require(NamespacePolicy.defaults["shop"])
+        var policy = try #require(StandardTables.namespaces["shop"])
         policy.logBytesMax = 2 * policy.logEventsMax * 10
         let stamp = CommandCallBuilder.CallStamp(nowMs: 5, run: bytes("r"), epoch: bytes("c"), random: [])
         func bound(_ data: String, _ id: PublishID?) -> String? {
@@ -89,7 +90,7 @@ import Testing
     }
 
     @Test func onlyEventsThatAreLargeForTheLogHaveItsBytesLookedAt() throws {
-        var policy = try #require(NamespacePolicy.defaults["shop"])
+        var policy = try #require(StandardTables.namespaces["shop"])
         #expect(text(policy.logBound(largestBytes: 1_000_000)) == "200")
         policy.logBytesMax = 400_000
         #expect(text(policy.logBound(largestBytes: 1_000)) == "200")

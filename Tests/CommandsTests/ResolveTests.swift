@@ -1,6 +1,7 @@
 import Core
 import RedisLink
 import Rights
+import TestSupport
 import Testing
 
 @testable import Commands
@@ -27,7 +28,7 @@ import Testing
 
     private let builder = CommandCallBuilder(
         CommandSettings(
-            keys: Keys(prefix: []), policies: NamespacePolicy.defaults, outbox: OutboxRoom(laneMax: 1, payerMax: 1),
+            keys: Keys(prefix: []), policies: StandardTables.namespaces, outbox: OutboxRoom(laneMax: 1, payerMax: 1),
             doneSeconds: 1, membersMax: 1,
             callsMax: 1,
             answerLimits: Limits().answers, answerBytesMax: 1, nowMs: { 0 }))

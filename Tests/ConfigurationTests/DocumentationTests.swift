@@ -1,5 +1,6 @@
 import Core
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @testable import Configuration
@@ -21,7 +22,7 @@ import Testing
 
     @Test func everyDefaultNamespaceHasItsRow() throws {
         let lines = try Set(document("configuration.md"))
-        for (name, policy) in NamespacePolicy.defaults {
+        for (name, policy) in StandardTables.namespaces {
             let row =
                 "| \(name) | \(policy.subscribe.rawValue) | \(policy.publish.rawValue) | \(policy.logEventsMax)"
                 + " | \(policy.logSeconds) | \(policy.slow.rawValue) |"

@@ -1,5 +1,6 @@
 import Configuration
 import Core
+import TestSupport
 import Testing
 
 private let wrongRule =
@@ -21,7 +22,7 @@ private let wrongRule =
                      "auction": {"subscribe": "anyone", "publish": "user", "presence": true},
                      "phoenix": {"presence": false}}
                     """#)))
-        var shop = try #require(NamespacePolicy.defaults["shop"])
+        var shop = try #require(StandardTables.namespaces["shop"])
         shop.logSeconds = 600
         #expect(settings.namespaces["shop"] == shop)
         #expect(settings.namespaces["conversation"] == nil)
@@ -31,9 +32,9 @@ private let wrongRule =
                     subscribe: .anyone, publish: .user, logEventsMax: 200, logSeconds: 300, slow: .disconnect,
                     presence: true))
         #expect(
-            NamespacePolicy.defaults["phoenix"]?.presence == true && settings.namespaces["phoenix"]?.presence == false)
-        #expect(settings.namespaces["order"] == NamespacePolicy.defaults["order"])
-        #expect(settings.namespaces.count == NamespacePolicy.defaults.count)
+            StandardTables.namespaces["phoenix"]?.presence == true && settings.namespaces["phoenix"]?.presence == false)
+        #expect(settings.namespaces["order"] == StandardTables.namespaces["order"])
+        #expect(settings.namespaces.count == StandardTables.namespaces.count)
         #expect(settings.describe().contains("removed"))
     }
 
@@ -51,8 +52,10 @@ private let wrongRule =
         )
         let (price, clock) = (try #require(EventName("price")), try #require(EventName("clock")))
         #expect(settings.namespaces["shop"]?.conflate == [price: .member("sku"), clock: .name])
-        #expect(settings.namespaces["dj"]?.conflate == NamespacePolicy.defaults["dj"]?.conflate)
-        #expect(NamespacePolicy.defaults.values.allSatisfy { ($0.slow == .conflate) == !$0.conflate.isEmpty })
+        #expect(settings.namespaces["dj"]?.conflate == StandardTables.namespaces["dj"]?.conflate)
+        #expect(
+            settings.namespaces["dj"]?.conflate[try #require(EventName("track:added"))] == .member("trackId"))
+        #expect(StandardTables.namespaces.values.allSatisfy { ($0.slow == .conflate) == !$0.conflate.isEmpty })
     }
 
     @Test func payloadsAreFlatWhereTheNamespaceSaysSo() throws {
@@ -60,7 +63,7 @@ private let wrongRule =
         #expect(settings.namespaces.filter(\.value.flatten).map(\.key) == ["order"])
         #expect(settings.namespaces["user"]?.follows == false)
         #expect(settings.describe().contains(" flatten"))
-        #expect(NamespacePolicy.defaults.values.allSatisfy { !$0.flatten })
+        #expect(StandardTables.namespaces.values.allSatisfy { !$0.flatten })
     }
 
     @Test(arguments: [

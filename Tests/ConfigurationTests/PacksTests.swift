@@ -5,7 +5,14 @@ import Testing
 /// Packs of scripts: which are served, and what they bring.
 @Suite struct PacksTests {
     private static let embedded: [String: String] = [
-        "barbershop": #"{"summary": "Shops."}"#,
+        "core": #"{"namespaces": {"user": {"subscribe": "owner", "publish": "service"}}, "sockets": {"/ws": {}}}"#,
+        "barbershop": #"""
+        {"summary": "Shops.", "standard": true,
+         "namespaces": {"shop": {"subscribe": "anyone", "publish": "service", "log": {"seconds": 5}}},
+         "sockets": {"/shops": {"join": ["user:{sub}"], "socketio": true},
+                     "/dj": {"alias": {"shopId": "shop"}, "fill": ["shopId"], "socketio": true}, "/plain": {}}}
+        """#,
+        "market": #"{"needs": ["barbershop"], "namespaces": {"shop": {"log": {"seconds": 7}}}}"#,
         "people": #"{"namespaces": {"person": {"subscribe": "owner", "publish": "service"}}}"#,
         "chat": #"""
         {"needs": ["people"], "namespaces": {"chat": {"subscribe": "granted", "publish": "service", "log": {"events": 7}}},
@@ -28,7 +35,8 @@ import Testing
     @Test func theStandardPackIsServedUnlessOthersAreNamed() throws {
         #expect(try #require(gateway(read(plain))).packs == ["barbershop"])
         #expect(try #require(gateway(read(plain + " --packs none"))).packs == [])
-        #expect(try #require(gateway(read(plain + " --packs all"))).packs == ["barbershop", "people", "chat"])
+        #expect(
+            try #require(gateway(read(plain + " --packs all"))).packs == ["barbershop", "people", "chat", "market"])
         #expect(try #require(gateway(read(plain, file: #"{"packs": "people"}"#))).packs == ["people"])
     }
 
@@ -37,7 +45,7 @@ import Testing
             Issue.record("dev has no settings")
             return
         }
-        #expect(all.gateway.packs == ["barbershop", "people", "chat"] && none.gateway.packs == [])
+        #expect(all.gateway.packs == ["barbershop", "people", "chat", "market"] && none.gateway.packs == [])
         #expect(all.gateway.namespaces["chat"] != nil)
     }
 
@@ -46,13 +54,78 @@ import Testing
         #expect(settings.packs == ["people", "chat"])
         #expect(settings.namespaces["person"]?.subscribe == .owner && settings.namespaces["chat"]?.logEventsMax == 7)
         #expect(settings.sockets["/chat/{id}"]?.foldsPath == true)
-        #expect(settings.namespaces["shop"] != nil, "the defaults stay")
+        #expect(settings.namespaces["user"] != nil, "core is always served")
+        #expect(settings.namespaces["shop"] == nil, "the standard pack was not named")
         #expect(try #require(gateway(read(plain))).namespaces["chat"] == nil)
     }
 
     @Test func packsThatNeedEachOtherAreServedBoth() throws {
         let packs = ["a": #"{"needs": ["b"]}"#, "b": #"{"needs": ["a"]}"#]
         #expect(try #require(gateway(read(plain + " --packs a", packs: packs))).packs == ["b", "a"])
+    }
+
+    @Test func aPackThatIsNotServedBringsNothing() throws {
+        let none = try #require(gateway(read(plain + " --packs none")))
+        #expect(none.namespaces.keys.sorted() == ["user"] && none.sockets.keys.sorted() == ["/ws"])
+        #expect(none.socketIONamespaces.isEmpty)
+    }
+
+    /// The place of a pack among those that are named decides nothing between it and the standard pack.
+    @Test(arguments: ["barbershop,market", "market,barbershop", "market", "all"])
+    func theStandardPackIsMergedBeforeTheOthers(_ packs: String) throws {
+        let settings = try #require(gateway(read(plain + " --packs " + packs)))
+        #expect(settings.namespaces["shop"]?.logSeconds == 7)
+        let line = try #require(settings.report.lines.first { $0.name == "namespaces.shop" })
+        #expect(line.source.description == "market/pack.json: namespaces.shop")
+    }
+
+    @Test func whatTheStandardPackSaysIsADefault() throws {
+        let lines = try #require(gateway(read(plain + " --packs barbershop,people"))).report.lines
+        #expect(lines.first { $0.name == "namespaces.shop" }?.source == .defaults)
+        #expect(lines.first { $0.name == "namespaces.user" }?.source == .defaults)
+        #expect(!lines.contains { $0.name.hasPrefix("sockets.") })
+    }
+
+    @Test func socketsMayBeNamespacesOfSocketIO() throws {
+        let words = plain + " --socketio-namespace /vip"
+        #expect(try #require(gateway(read(words))).socketIONamespaces == ["/shops", "/dj", "/vip"])
+        let file = #"{"sockets": {"/dj": {}, "/shops": null, "/more": {"socketio": true}}}"#
+        let settings = try #require(gateway(read(plain, file: file)))
+        #expect(settings.socketIONamespaces == ["/shops", "/dj", "/more"], "a closed path leaves its namespace open")
+        #expect(settings.sockets["/shops"] == nil && settings.sockets["/dj"] == SocketRules())
+    }
+
+    @Test func aMissingNamespaceOfAnotherPackNamesThePack() {
+        let hint = "; the pack barbershop has it and is not served (--packs)"
+        let socket = #"{"sockets": {"/x": {"join": ["shop:1"], "alias": {"shopId": "shop"}}}}"#
+        #expect(
+            problems(read(plain + " --packs none", file: socket)) == [
+                "c.json: sockets./x.join: there is no namespace shop" + hint,
+                "c.json: sockets./x.alias.shopId: there is no namespace shop" + hint,
+            ])
+        let policy = #"{"namespaces": {"shop": {"publish": "service", "log": {"events": 9}}}}"#
+        #expect(
+            problems(read(plain + " --packs none", file: policy)) == [
+                "c.json: namespaces.shop: a new namespace must say who may subscribe" + hint
+            ])
+        #expect(
+            problems(read(plain + " --scripts mine --packs none", own: socket)).first
+                == "mine/pack.json:1: sockets./x.join: there is no namespace shop" + hint)
+        #expect(problems(read(plain, file: socket)).isEmpty && problems(read(plain, file: policy)).isEmpty)
+    }
+
+    @Test func aStandardPackSaysSoPlainly() {
+        let always = "standard: leave it out: this pack is always served"
+        #expect(
+            problems(read(plain + " --scripts mine", own: #"{"standard": true}"#)) == ["mine/pack.json:1: " + always])
+        #expect(
+            problems(read(plain, packs: ["core": #"{"standard": true}"#])) == ["core/pack.json:1: " + always])
+        #expect(
+            problems(read(plain + " --packs all", packs: ["a": #"{"standard": "true"}"#])) == [
+                "a/pack.json:1: standard: expected true, or leave it out"
+            ])
+        #expect(
+            problems(read(plain + " --packs core")).first?.hasPrefix("--packs: there is no pack \"core\"") == true)
     }
 
     @Test func theOperatorsWordIsTheLast() throws {
@@ -82,7 +155,7 @@ import Testing
             problems(read(plain + " --packs chta")) == ["--packs: there is no pack \"chta\"; did you mean chat?"])
         #expect(
             problems(read(plain + " --packs xyzzy")) == [
-                "--packs: there is no pack \"xyzzy\"; there are barbershop, chat, people, all, none"
+                "--packs: there is no pack \"xyzzy\"; there are barbershop, chat, market, people, all, none"
             ])
         func own(_ text: String) -> [String] { problems(read(plain + " --scripts mine", own: text)) }
         #expect(own(#"{"needs": ["chta"]}"#).first?.hasPrefix("mine/pack.json:1: needs: expected the names") == true)

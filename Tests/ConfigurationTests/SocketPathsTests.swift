@@ -1,5 +1,6 @@
 import Configuration
 import Core
+import TestSupport
 import Testing
 
 /// The config file's rules of WebSockets by path.
@@ -23,11 +24,11 @@ import Testing
         #expect(
             settings.sockets["/rooms/{id}"]
                 == SocketRules(join: join, alias: ["roomId": "session"], fill: ["roomId"], foldsPath: true))
-        #expect(settings.sockets["/queue"] == SocketRules.defaults["/queue"])
+        #expect(settings.sockets["/queue"] == StandardTables.sockets["/queue"])
         let text = settings.describe()
         #expect(text.contains("sockets./social") && text.contains("closed"))
         #expect(text.contains("join=session:{id},user:{sub} alias=roomId:session fill=roomId fold=lower"))
-        #expect(gateway(read(plain))?.sockets == SocketRules.defaults)
+        #expect(gateway(read(plain))?.sockets == StandardTables.sockets)
     }
 
     @Test(arguments: [
@@ -47,6 +48,11 @@ import Testing
         (#"{"/a": {"alias": {"shopId": "DJ"}}}"#, "expected a namespace"), (#"{"/a": {"alias": []}}"#, "such as"),
         (#"{"/a": {"fill": ["userId"]}}"#, "and not userId; got \"userId\""),
         (#"{"/a": {"fold": "upper"}}"#, "expected \"lower\""),
+        (#"{"/a": {"socketio": false}}"#, "sockets./a.socketio: expected true, or leave it out"),
+        (#"{"/a": {"socketio": "yes"}}"#, "sockets./a.socketio: expected true, or leave it out"),
+        (#"{"/a/{x}": {"socketio": true}}"#, "the path cannot be a Socket.IO namespace: expected a slash and 1 to 32"),
+        (#"{"/a/b": {"socketio": true}}"#, "the path cannot be a Socket.IO namespace: expected a slash and 1 to 32"),
+        (#"{"/a": {"socketIO": true}}"#, "unknown key; did you mean socketio?"),
         (
             "{\"/a\": {\"join\": [" + (0...16).map { "\"shop:\($0)\"" }.joined(separator: ",") + "]}}",
             "a socket joins at most 16 topics by itself"

@@ -1,11 +1,11 @@
 import Configuration
+import TestSupport
 
 /// Reads a command line with an environment and, when given, a config file called `c.json`.
 func read(_ arguments: String, env: [String: String] = [:], file: String? = nil) -> CommandLineResult {
     var words = arguments.split(separator: " ").map { String($0) }
     if file != nil { words += ["--config", "c.json"] }
-    return Configuration.CommandLine.parse(arguments: words, environment: env, packs: ["barbershop": Array("{}".utf8)])
-    { path in
+    return Configuration.CommandLine.parse(arguments: words, environment: env, packs: StandardTables.packs) { path in
         path == "c.json" ? file.map { Array($0.utf8) } : nil
     }
 }

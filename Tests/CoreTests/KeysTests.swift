@@ -15,7 +15,6 @@ import Testing
         #expect(text(keys.meta(topic)) == prefix + "shop:42#meta")
         #expect(text(keys.members(topic)) == prefix + "shop:42#members")
         #expect(text(keys.seen(topic, owner: Array("user:u1".utf8), id)) == prefix + "shop:42#seen#user:u1#op-1")
-        #expect(text(keys.queue(shop: topic.id)) == prefix + "queue:42")
         #expect(keys.topic(ofChannel: keys.channel(topic)) == topic)
     }
 
@@ -28,7 +27,6 @@ import Testing
         #expect(text(keys.log(topic)) == prefix + "shop:{a:42}#log")
         #expect(text(keys.seen(topic, owner: Array("user:u1".utf8), id)) == prefix + "shop:{a:42}#seen#user:u1#op-1")
         #expect(text(keys.domain(topic, facet: "votes", member: Array("}{".utf8))) == prefix + "shop:{a:42}#votes#}{")
-        #expect(text(keys.queue(shop: topic.id)) == prefix + "queue:{a:42}")
         #expect(keys.topic(ofChannel: keys.channel(topic)) == topic)
         let all = [
             keys.workers, keys.leases, keys.removed, keys.outbox, keys.outboxFigures, keys.calls(of: "x"),
@@ -36,7 +34,7 @@ import Testing
         ]
         #expect(text(all[0]) == prefix + "{sb}#workers" && text(keys.probe("n")) == prefix + "{sb}#probe:n")
         #expect(Set(all.map { HashSlot.of($0) }).count == 1)
-        let own = [keys.channel(topic), keys.log(topic), keys.fence(topic), keys.queue(shop: topic.id)]
+        let own = [keys.channel(topic), keys.log(topic), keys.fence(topic)]
         #expect(
             Set((own + [keys.outbox(keys.outbox(of: topic, payer: [1], isFollowUp: true))]).map { HashSlot.of($0) })
                 .count == 1)

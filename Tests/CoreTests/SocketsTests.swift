@@ -1,4 +1,5 @@
 import Core
+import TestSupport
 import Testing
 
 /// Paths and topics with parts that are filled in.
@@ -57,10 +58,13 @@ import Testing
 
     @Test func theAppsPathsHaveRules() {
         #expect(
-            SocketRules.defaults.keys.sorted() == ["/bookings", "/challenges", "/dj", "/queue", "/social", "/ws"])
-        #expect(SocketRules.defaults.keys.allSatisfy { PathPattern($0) != nil })
-        #expect(SocketRules.defaults["/ws"] == SocketRules())
-        #expect(SocketRules.defaults["/dj"]?.alias == ["shopId": "dj"])
-        #expect(SocketRules.defaults.values.count { $0.join.map(\.description) == ["user:{sub}"] } == 5)
+            StandardTables.sockets.keys.sorted() == ["/bookings", "/challenges", "/dj", "/queue", "/social", "/ws"])
+        #expect(StandardTables.sockets.keys.allSatisfy { PathPattern($0) != nil })
+        #expect(StandardTables.sockets["/ws"] == SocketRules())
+        #expect(StandardTables.sockets["/dj"]?.alias == ["shopId": "dj"])
+        #expect(StandardTables.sockets["/dj"]?.fill == ["shopId"])
+        #expect(
+            StandardTables.socketIONamespaces == ["/", "/queue", "/bookings", "/social", "/dj", "/challenges"])
+        #expect(StandardTables.sockets.values.count { $0.join.map(\.description) == ["user:{sub}"] } == 5)
     }
 }

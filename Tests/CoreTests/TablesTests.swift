@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Core
@@ -48,7 +49,7 @@ import Testing
     }
 
     @Test func namespacesAreNamespacesAndTheirLogsFinite() {
-        for (name, policy) in NamespacePolicy.defaults {
+        for (name, policy) in StandardTables.namespaces {
             #expect(Topic.isNamespace(Array(name.utf8)), "\(name)")
             #expect(policy.logEventsMax >= 0 && policy.logEventsMax <= 1_000, "\(name)")
             #expect(
@@ -56,7 +57,11 @@ import Testing
             #expect(policy.publish != .anyone, "\(name)")
             #expect(policy.publish == .service || policy.logBytesMax != nil, "\(name): users choose the sizes")
         }
-        #expect(NamespacePolicy.defaults["user"]?.subscribe == .owner)
-        #expect(NamespacePolicy.defaults["nosuch"] == nil)
+        #expect(
+            StandardTables.namespaces.keys.sorted() == [
+                "booking", "challenge", "conversation", "dj", "feed", "order", "phoenix", "session", "shop", "user",
+            ])
+        #expect(StandardTables.namespaces["user"]?.subscribe == .owner)
+        #expect(StandardTables.namespaces["nosuch"] == nil)
     }
 }

@@ -1,4 +1,5 @@
 import Core
+import TestSupport
 import Testing
 
 @testable import Dialects
@@ -11,7 +12,7 @@ import Testing
         return NativeMachine(dialect)
     }
 
-    private var dj: SocketRules { SocketRules.defaults["/dj"] ?? SocketRules() }
+    private var dj: SocketRules { StandardTables.sockets["/dj"] ?? SocketRules() }
 
     /// What a message asks.
     private func asks(_ client: inout NativeMachine, _ text: String) throws -> ClientCommand {

@@ -24,8 +24,8 @@ def nodes(tmp_path_factory, shared_server, certificate):
     directory = tmp_path_factory.mktemp("callout")
     scripts = write_scripts(directory / "scripts", pack=example_pack(), **examples())
     gateway = Gateway(directory / "gateway", shared_server.url, certificate, SECRET, "--scripts", scripts,
-                      "--packs", "none", limits={"userActionsPerSecond": 1_000, **LIMITS})
-    worker = Worker(directory / "worker", shared_server.url, "--packs", "none", "--worker-ops", "127.0.0.1:0",
+                      limits={"userActionsPerSecond": 1_000, **LIMITS})
+    worker = Worker(directory / "worker", shared_server.url, "--worker-ops", "127.0.0.1:0",
                     scripts=scripts, limits=LIMITS).start()
     yield gateway.start().wait_ready(), worker
     gateway.stop()

@@ -385,3 +385,12 @@ def test_paths_and_namespaces_are_the_operators(gateway):
         assert phone.call("ping", namespace="/staff") == {}
     with pytest.raises(InvalidStatus):
         gw.client(path=WEBSOCKET)
+
+
+def test_sockets_of_packs_and_of_the_config_file_are_namespaces(gateway):
+    """`socketio` of a socket opens a namespace of its name, and the namespaces of a pack go with the pack."""
+    gw = gateway("--packs", "none", config={"sockets": {"/hall": {"socketio": True}}})
+    with Phone(gw, namespaces=["/hall"]) as phone:
+        assert phone.call("ping", namespace="/hall") == {}
+    with pytest.raises(socketio.exceptions.ConnectionError), Phone(gw, namespaces=["/dj"]):
+        pass

@@ -31,7 +31,7 @@ def gateway(tmp_path_factory, shared_server, certificate):
     directory = tmp_path_factory.mktemp("via")
     scripts = write_scripts(directory / "scripts", pack=example_pack(), **examples(), **OWN)
     node = Gateway(directory / "gateway", shared_server.url, certificate, SECRET, "--scripts", scripts,
-                   "--shards", "1", "--packs", "none", limits=LIMITS)
+                   "--shards", "1", limits=LIMITS)
     yield node.start().wait_ready()
     node.stop()
 
@@ -193,7 +193,7 @@ def test_a_gateway_that_is_restarted_asks_again(gateway, courier, held, words, t
                                                 shared_server):
     scripts = write_scripts(tmp_path / "scripts", pack=example_pack(), **examples())
 
-    first = Gateway(tmp_path / "first", shared_server.url, certificate, SECRET, "--scripts", scripts, "--packs", "none",
+    first = Gateway(tmp_path / "first", shared_server.url, certificate, SECRET, "--scripts", scripts,
                     limits={"askMs": 60_000}).start().wait_ready()
     with first.http() as http:
         call = held(lambda: search(http, words))

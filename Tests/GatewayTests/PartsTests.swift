@@ -1,6 +1,7 @@
 import Commands
 import Core
 import HTTPCodec
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -56,7 +57,7 @@ import Testing
 @Suite struct StoreScriptsTests {
     @Test func theEmbeddedScriptsAssemble() throws {
         let library = try ScriptLibrary(
-            packs: ["barbershop"], directory: nil, namespaces: NamespacePolicy.defaults.keys, reservedPaths: [])
+            packs: ["barbershop"], directory: nil, namespaces: StandardTables.namespaces.keys, reservedPaths: [])
         let scripts = try EventLogScripts(library)
         let all = [scripts.publish, scripts.subscribe, scripts.history, scripts.position]
         #expect(Set(all.map { "\($0)" }).count == 4)

@@ -2,6 +2,7 @@ import Core
 import FoundationEssentials
 import Rights
 import Scripts
+import TestSupport
 import Testing
 
 @testable import Commands
@@ -38,7 +39,7 @@ import Testing
         for limit in ["idlePositionSeconds", "idempotencySeconds", "relayedSeconds"] {
             #expect(try most(limit) <= seconds, "\(limit)")
         }
-        var longest = try #require(NamespacePolicy.defaults["shop"])
+        var longest = try #require(StandardTables.namespaces["shop"])
         longest.logSeconds = DurationText.secondsMax
         #expect(longest.positionSeconds <= seconds)
         #expect(try constant("KEYS_MAX", "renew") == EventLog.renewedAtOnce)

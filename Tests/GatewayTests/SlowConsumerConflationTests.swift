@@ -2,6 +2,7 @@ import Core
 import Dialects
 import Reactors
 import Rights
+import TestSupport
 import Testing
 import Transport
 
@@ -62,7 +63,7 @@ import Transport
 
         /// Runs the body with an open connection whose peer reads nothing.
         func run(endsBy reason: CloseReason = .normal, _ body: @escaping (Connection) -> Void) throws {
-            let access = try AccessPolicy(NamespacePolicy.defaults)
+            let access = try AccessPolicy(StandardTables.namespaces)
             let reactor = try Reactor(wake: try Wake())
             let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits, reactors: 1))
             let listening = try Sockets.listen(.tcp(IPAddress(127, 0, 0, 1), port: 0), backlog: 1)

@@ -1,4 +1,5 @@
 import Core
+import TestSupport
 import Testing
 
 @testable import Rights
@@ -80,7 +81,7 @@ import Testing
 
     @Test(arguments: Asker.allCases, ["shops:1", "sho:1", "shop-:1", "unknown:1"])
     func unknownNamespaceIsNotFoundToEveryone(_ asker: Asker, _ name: String) throws {
-        let policy = try AccessPolicy(NamespacePolicy.defaults)
+        let policy = try AccessPolicy(StandardTables.namespaces)
         let topic = try #require(Topic(name))
         for decision in [policy.subscribe(topic, asker.caller), policy.publish(topic, asker.caller)] {
             guard case .refuse(let refusal) = decision else {
@@ -98,7 +99,7 @@ import Testing
     }
 
     @Test func defaultsAreAsTheDesignSays() throws {
-        let policy = try AccessPolicy(NamespacePolicy.defaults)
+        let policy = try AccessPolicy(StandardTables.namespaces)
         let user = Asker.owner.caller
         func topic(_ text: String) throws -> Topic { try #require(Topic(text)) }
         for open in ["shop:1", "dj:1", "challenge:1"] {
@@ -118,14 +119,14 @@ import Testing
 
     @Test(arguments: ["", "Shop", "shop:1", "1shop", "s hop", "shöp", "shop\0", String(repeating: "n", count: 33)])
     func namesThatNoTopicHasAreRefused(_ name: String) throws {
-        let policy = try #require(NamespacePolicy.defaults["shop"])
+        let policy = try #require(StandardTables.namespaces["shop"])
         #expect(throws: RightsProblem.namespace(name)) { try AccessPolicy([name: policy]) }
     }
 
     /// The owner rule compares bytes: neither case nor a longer or shorter id will do.
     @Test(arguments: ["U1", "u", "u11", "u1:", "u1:x", "1u", "u1."])
     func ownerIsComparedByBytes(_ id: String) throws {
-        let policy = try AccessPolicy(NamespacePolicy.defaults)
+        let policy = try AccessPolicy(StandardTables.namespaces)
         let topic = try #require(Topic("user:" + id))
         #expect(AccessPolicyTests.code(policy.subscribe(topic, Asker.owner.caller)) == .forbidden)
     }

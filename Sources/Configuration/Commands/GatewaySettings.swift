@@ -22,7 +22,7 @@ public struct GatewaySettings: Sendable, Equatable {
     /// The number of replicas that must have stored an acknowledged write, 0 to 15; 0 for none.
     public var redisWait = 0
     /// The built-in packs of scripts that are served.
-    public var packs = ["barbershop"]
+    public var packs: [String] = []
     /// The names of services and webhook receivers that the same file declares for couriers.
     public var outside: [String] = []
     /// The directory of the operator's own scripts.
@@ -71,14 +71,14 @@ public struct GatewaySettings: Sendable, Equatable {
     /// The limits; `--drain-seconds` is ``Limits/drainMs`` here.
     public var limits = Limits()
     /// The policy of each existing namespace.
-    public var namespaces = NamespacePolicy.defaults
+    public var namespaces: [String: NamespacePolicy] = [:]
     /// The rules of WebSockets, by path.
-    public var sockets = SocketRules.defaults
+    public var sockets: [String: SocketRules] = [:]
     /// The deliberate fault of the node, for tests.
     public var testFault = TestFault.none
     /// The path at which clients of Socket.IO connect.
     public var socketIOPath = "/socket.io"
-    /// Namespaces of Socket.IO in addition to those of every gateway.
+    /// Namespaces of Socket.IO beside `/`: those of the packs' and the file's sockets, then those of the setting.
     public var socketIONamespaces: [String] = []
     /// Whether the gateway accepts `permessage-deflate`.
     public var deflate = false
@@ -154,7 +154,7 @@ extension GatewaySettings {
         sockets = file.sockets
         testFault = values.choice("test-fault", default: testFault)
         socketIOPath = values.text("socketio-path") ?? socketIOPath
-        socketIONamespaces = values.texts("socketio-namespace")
+        socketIONamespaces = file.socketIONamespaces + values.texts("socketio-namespace")
         deflate = values.boolean("deflate", default: deflate)
         deflateBytesMin = values.integer("deflate-min-bytes") ?? deflateBytesMin
         showsUpgrade = values.boolean("upgrade", default: false)

@@ -9,7 +9,7 @@ public struct WorkerSettings: Sendable, Equatable {
     /// The position of the id in names; the same as the gateways'.
     public var redisLayout = KeyLayout.plain
     /// The built-in packs of scripts that are served; the same as the gateways'.
-    public var packs = ["barbershop"]
+    public var packs: [String] = []
     /// The directory of the operator's scripts; the same as the gateways'.
     public var scripts: String?
     /// Whether the worker may change `notify-keyspace-events`.
@@ -27,7 +27,7 @@ public struct WorkerSettings: Sendable, Equatable {
     /// The limits.
     public var limits = Limits()
     /// The policy of each existing namespace.
-    public var namespaces = NamespacePolicy.defaults
+    public var namespaces: [String: NamespacePolicy] = [:]
     /// The settings in effect with their sources, secrets masked; empty for settings made by code.
     public var report = SettingsReport()
 

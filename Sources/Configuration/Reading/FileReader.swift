@@ -8,15 +8,17 @@ struct FileReader {
     /// The given settings, in the file's order.
     private(set) var given: [GivenSetting] = []
     /// The packs that are served.
-    private(set) var packs = PackReader.standard
+    private(set) var packs: [String] = []
     /// The policies of namespaces: the file's, merged over those of the packs.
-    private(set) var namespaces = NamespacePolicy.defaults
+    private(set) var namespaces: [String: NamespacePolicy] = [:]
     /// The namespaces that the file changed.
     private(set) var namespacesChanged: Set<String> = []
     /// The rules of WebSockets by path: the file's, merged over those of the packs.
-    private(set) var sockets = SocketRules.defaults
+    private(set) var sockets: [String: SocketRules] = [:]
     /// The paths that the file changed.
     private(set) var socketsChanged: Set<String> = []
+    /// The Socket.IO namespaces of sockets: the packs' ones, then the file's, none twice.
+    private(set) var socketIONamespaces: [String] = []
     /// The services that a courier asks, and the receivers of its webhooks.
     private(set) var services: [ServiceSettings] = []
     private(set) var webhooks: [WebhookSettings] = []
@@ -65,9 +67,11 @@ struct FileReader {
     /// Takes the packs' policies, and merges the file's namespaces and sockets over them; returns the problems.
     mutating func readPolicies(over packs: PackReader) -> [SettingProblem] {
         (self.packs, namespaces, sockets, packSources) = (packs.names, packs.namespaces, packs.sockets, packs.sources)
+        socketIONamespaces = packs.socketIONamespaces
         var problems = packs.problems
         if let value = policies.namespaces {
-            let reader = NamespaceReader(path: path, key: "namespaces", value: value, over: namespaces)
+            let reader = NamespaceReader(
+                path: path, key: "namespaces", value: value, over: namespaces, unserved: packs.unserved)
             namespaces = reader.policies
             namespacesChanged = reader.changed
             problems += reader.problems
@@ -76,8 +80,10 @@ struct FileReader {
             let reader = SocketReader(path: path, key: "sockets", value: value, over: sockets)
             sockets = reader.rules
             socketsChanged = reader.changed
+            for name in reader.socketIO where !socketIONamespaces.contains(name) { socketIONamespaces.append(name) }
             problems += reader.problems
-            problems += SocketReader.strangers(socketsChanged, sockets, namespaces, path: path)
+            problems += SocketReader.strangers(
+                socketsChanged, sockets, namespaces, unserved: packs.unserved, path: path)
         }
         return problems
     }

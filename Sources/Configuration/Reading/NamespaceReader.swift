@@ -12,6 +12,7 @@ struct NamespaceReader {
     private(set) var problems: [SettingProblem] = []
 
     private let path: String
+    private let unserved: [String: String]
 
     /// The fields of a policy.
     private static let fields = ["subscribe", "publish", "log", "slow", "conflate", "follows", "presence", "flatten"]
@@ -25,9 +26,13 @@ struct NamespaceReader {
     private static let fresh = NamespacePolicy(
         subscribe: .service, publish: .service, logEventsMax: 200, logSeconds: 300, slow: .disconnect)
 
-    /// Reads the value; `base` are the existing policies.
-    init(path: String, key: String, value: JSON.Value, over base: [String: NamespacePolicy]) {
+    /// Reads the value; `base` are the existing policies, and `unserved` the packs that would bring others.
+    init(
+        path: String, key: String, value: JSON.Value, over base: [String: NamespacePolicy],
+        unserved: [String: String] = [:]
+    ) {
         self.path = path
+        self.unserved = unserved
         policies = base
         read(value, key)
     }
@@ -61,7 +66,7 @@ struct NamespaceReader {
         var policy = standard ?? NamespaceReader.fresh
         if standard == nil {
             for field in ["subscribe", "publish"] where value[field] == nil {
-                problem(place, "a new namespace must say who may " + field)
+                problem(place, "a new namespace must say who may " + field + PackReader.hint(unserved[name]))
             }
         }
         for member in value.members {

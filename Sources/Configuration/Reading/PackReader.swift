@@ -2,46 +2,63 @@ import Core
 
 /// Reads which packs of scripts are served, and the namespaces and sockets of their `pack.json` (lua/README.md).
 ///
-/// The config file is merged over them, so the operator has the last word. A pack's statements about its routes are
-/// read together with its scripts.
+/// They are merged in this order, whatever the order of the names: `core`, the standard packs, the other packs, the
+/// operator's own. The config file is merged over them, so the operator has the last word. A pack's statements about
+/// its routes are read together with its scripts.
 struct PackReader {
-    /// The served built-in packs, each behind the packs that it needs.
+    /// The served built-in packs but `core`, each behind the packs that it needs.
     private(set) var names: [String] = []
-    /// The policies of namespaces, merged over the defaults.
-    private(set) var namespaces = NamespacePolicy.defaults
-    /// The rules of WebSockets by path, merged over the defaults.
-    private(set) var sockets = SocketRules.defaults
+    /// The policies of namespaces.
+    private(set) var namespaces: [String: NamespacePolicy] = [:]
+    /// The rules of WebSockets by path.
+    private(set) var sockets: [String: SocketRules] = [:]
+    /// The paths that are namespaces of Socket.IO, too, none twice.
+    private(set) var socketIONamespaces: [String] = []
     /// The pack that last named a namespace or a path, by `namespaces.NAME` and `sockets.PATH`.
+    ///
+    /// Nothing that `core` or a standard pack says is in here: that is a default.
     private(set) var sources: [String: SettingSource] = [:]
+    /// The pack that would bring a missing namespace, by the namespace: the first by name that is not served.
+    private(set) var unserved: [String: String] = [:]
     /// The problems.
     private(set) var problems: [SettingProblem] = []
 
-    /// The packs that are served by default.
-    static let standard = ["barbershop"]
+    /// The pack that is always served, and that nobody names.
+    static let core = "core"
     /// The words for every pack and for no pack.
     static let words = ["all", "none"]
     /// The most bytes of a `pack.json`.
     static let bytesMax = 65_536
-    private static let fields = ["summary", "needs", "namespaces", "sockets", "errors", "keeps"]
+    private static let fields = ["summary", "standard", "needs", "namespaces", "sockets", "errors", "keeps"]
     private static let jsonLimits = JSON.Limits(depthMax: 16, elementsMax: 10_000)
 
+    /// The place of a pack in the order of merging.
+    private enum Rank: CaseIterable {
+        case core, standard, other, own
+    }
+
     private let embedded: [String: [UInt8]]
+    /// The packs with `"standard": true`, by name.
+    private let standard: [String]
+    private var documents: [(rank: Rank, path: String, root: JSON.Value)] = []
 
     /// Reads the chosen packs.
     ///
     /// - Parameters:
     ///   - chosen: The value of the setting; `nil` for the standard packs.
     ///   - source: The source of the value.
-    ///   - embedded: The text of each built-in pack's `pack.json`, by name.
+    ///   - embedded: The text of each built-in pack's `pack.json`, by name; `core` is among them.
     ///   - own: The path and the text of the operator's `pack.json`; `nil` when there is none.
     init(
         _ chosen: String?, source: SettingSource, embedded: [String: [UInt8]],
         own: (path: String, bytes: [UInt8])? = nil
     ) {
-        self.embedded = embedded
-        for name in PackReader.names(chosen, embedded) {
-            if chosen != nil, embedded[name] == nil {
-                let known = embedded.keys.sorted() + PackReader.words
+        self.embedded = embedded.filter { $0.key != PackReader.core }
+        standard = self.embedded.filter { PackReader.root($0.value)?["standard"]?.bool == true }.keys.sorted()
+        if let bytes = embedded[PackReader.core] { read(PackReader.core + "/pack.json", bytes, .core, through: []) }
+        for name in chosenNames(chosen) {
+            if self.embedded[name] == nil {
+                let known = self.embedded.keys.sorted() + PackReader.words
                 let hint = NearestName.hint(known, to: name)
                 problems.append(
                     SettingProblem(
@@ -52,10 +69,21 @@ struct PackReader {
             }
             take(name, through: [])
         }
-        if let own { read(own.path, own.bytes, through: []) }
+        if let own { read(own.path, own.bytes, .own, through: []) }
+        noteUnserved()
+        for rank in Rank.allCases {
+            for document in documents where document.rank == rank {
+                merge(document.path, document.root, isDefault: rank == .core || rank == .standard)
+            }
+        }
     }
 
-    private static func names(_ chosen: String?, _ embedded: [String: [UInt8]]) -> [String] {
+    /// The end of a sentence about a missing namespace: the pack that has it; empty without such a pack.
+    static func hint(_ pack: String?) -> String {
+        pack.map { "; the pack \($0) has it and is not served (--packs)" } ?? ""
+    }
+
+    private func chosenNames(_ chosen: String?) -> [String] {
         switch chosen {
         case nil: standard
         case "all": embedded.keys.sorted()
@@ -68,22 +96,38 @@ struct PackReader {
     /// Takes a built-in pack unless it was taken already; `through` are the packs that need it.
     private mutating func take(_ name: String, through: [String]) {
         guard !names.contains(name), !through.contains(name) else { return }
-        if let bytes = embedded[name] { read(name + "/pack.json", bytes, through: through + [name]) }
+        if let bytes = embedded[name] {
+            read(name + "/pack.json", bytes, standard.contains(name) ? .standard : .other, through: through + [name])
+        }
         names.append(name)
+    }
+
+    private mutating func noteUnserved() {
+        for name in embedded.keys.sorted() where !names.contains(name) {
+            guard let namespaces = embedded[name].flatMap({ PackReader.root($0) })?["namespaces"] else { continue }
+            for member in namespaces.members where unserved[member.name] == nil { unserved[member.name] = name }
+        }
     }
 
     private mutating func problem(_ path: String, _ key: String, _ message: String) {
         problems.append(SettingProblem(source: .file(path: path, key: key), message: message))
     }
 
-    private mutating func read(_ path: String, _ bytes: [UInt8], through: [String]) {
+    /// The object of a pack's text; `nil` when it is none.
+    private static func root(_ bytes: [UInt8]) -> JSON.Value? {
+        guard bytes.count <= bytesMax, let document = try? JSON(parsing: bytes, limits: jsonLimits) else { return nil }
+        return document.root.kind == .object ? document.root : nil
+    }
+
+    private mutating func read(_ path: String, _ bytes: [UInt8], _ rank: Rank, through: [String]) {
         guard bytes.count <= PackReader.bytesMax else {
             return problem(path, "", "larger than \(PackReader.bytesMax) bytes")
         }
         do {
             let document = try JSON(parsing: bytes, limits: PackReader.jsonLimits)
             guard document.root.kind == .object else { return problem(path, "", "expected an object") }
-            read(path, document.root, through: through)
+            check(path, document.root, rank, through: through)
+            documents.append((rank, path, document.root))
             problems = problems.map { PackReader.located($0, path, document.root) }
         } catch {
             let line = JSON.faultOffset(in: bytes, limits: PackReader.jsonLimits).map { offset in
@@ -106,11 +150,14 @@ struct PackReader {
         return SettingProblem(source: .file(path: path + ":\(place.line)", key: key), message: problem.message)
     }
 
-    private mutating func read(_ path: String, _ root: JSON.Value, through: [String]) {
+    private mutating func check(_ path: String, _ root: JSON.Value, _ rank: Rank, through: [String]) {
         for member in root.members {
             switch member.name {
             case "needs": needs(path, member, through: through)
-            case "summary", "namespaces", "sockets", "errors", "keeps": break
+            case "standard" where rank == .core || rank == .own:
+                problem(path, "standard", "leave it out: this pack is always served")
+            case "standard" where member.bool != true: problem(path, "standard", "expected true, or leave it out")
+            case "summary", "standard", "namespaces", "sockets", "errors", "keeps": break
             default:
                 problem(path, member.name, "unknown key" + NearestName.hint(PackReader.fields, to: member.name))
             }
@@ -118,19 +165,26 @@ struct PackReader {
         if root["summary"].map({ $0.string?.isEmpty ?? true }) ?? false {
             problem(path, "summary", "expected a sentence about the pack")
         }
+    }
+
+    private mutating func merge(_ path: String, _ root: JSON.Value, isDefault: Bool) {
         if let value = root["namespaces"] {
-            let reader = NamespaceReader(path: path, key: "namespaces", value: value, over: namespaces)
+            let reader = NamespaceReader(
+                path: path, key: "namespaces", value: value, over: namespaces, unserved: unserved)
             namespaces = reader.policies
             problems += reader.problems
-            for name in reader.changed { note("namespaces." + name, path) }
+            for name in reader.changed where !isDefault { note("namespaces." + name, path) }
         }
         if let value = root["sockets"] {
             let reader = SocketReader(path: path, key: "sockets", value: value, over: sockets)
             sockets = reader.rules
             problems += reader.problems
-            for name in reader.changed { note("sockets." + name, path) }
-            problems += SocketReader.strangers(reader.changed, sockets, namespaces, path: path)
+            for name in reader.changed where !isDefault { note("sockets." + name, path) }
+            for name in reader.socketIO where !socketIONamespaces.contains(name) { socketIONamespaces.append(name) }
+            problems += SocketReader.strangers(
+                reader.changed, sockets, namespaces, unserved: unserved, path: path)
         }
+        problems = problems.map { PackReader.located($0, path, root) }
     }
 
     private mutating func note(_ key: String, _ path: String) {

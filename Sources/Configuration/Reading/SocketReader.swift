@@ -8,12 +8,14 @@ struct SocketReader {
     private(set) var rules: [String: SocketRules]
     /// The paths that the file names.
     private(set) var changed: Set<String> = []
+    /// The paths that are namespaces of Socket.IO, too, in the file's order.
+    private(set) var socketIO: [String] = []
     /// The problems.
     private(set) var problems: [SettingProblem] = []
 
     private let path: String
 
-    private static let fields = ["join", "alias", "fill", "fold"]
+    private static let fields = ["join", "alias", "fill", "fold", "socketio"]
     /// The most paths that may have rules.
     static let pathsMax = 64
     /// The paths at which the gateway speaks another dialect.
@@ -82,6 +84,7 @@ struct SocketReader {
                 } else {
                     problem(field, "expected \"lower\", or leave it out")
                 }
+            case "socketio": if isNamespace(member, pattern, field) { socketIO.append(pattern.description) }
             default: problem(field, "unknown key" + NearestName.hint(SocketReader.fields, to: member.name))
             }
         }
@@ -132,6 +135,21 @@ struct SocketReader {
         return false
     }
 
+    /// Whether the path is to be a namespace of Socket.IO, which every name of `--socketio-namespace` may be.
+    private mutating func isNamespace(_ value: JSON.Value, _ pattern: PathPattern, _ place: String) -> Bool {
+        guard value.bool == true else {
+            problem(place, "expected true, or leave it out")
+            return false
+        }
+        do {
+            try ValueKind.webPath.check(pattern.description)
+            return true
+        } catch {
+            problem(place, "the path cannot be a Socket.IO namespace: expected " + error.expected)
+            return false
+        }
+    }
+
     private mutating func texts(_ value: JSON.Value, _ place: String) -> [String] {
         guard value.kind == .array else {
             problem(place, "expected an array of strings; got " + FileReader.nameOfKind(value))
@@ -146,15 +164,18 @@ struct SocketReader {
 
     /// The problems of rules that name missing namespaces: no client could ever subscribe to such a topic.
     ///
-    /// `paths` are the paths to check; those with default rules are not among them.
+    /// `paths` are the paths to check; those with default rules are not among them. `unserved` are the packs that
+    /// would bring other namespaces.
     static func strangers(
-        _ paths: Set<String>, _ rules: [String: SocketRules], _ namespaces: [String: NamespacePolicy], path file: String
+        _ paths: Set<String>, _ rules: [String: SocketRules], _ namespaces: [String: NamespacePolicy],
+        unserved: [String: String], path file: String
     ) -> [SettingProblem] {
         var problems: [SettingProblem] = []
         func problem(_ key: String, _ namespace: String) {
             problems.append(
                 SettingProblem(
-                    source: .file(path: file, key: key), message: "there is no namespace \(namespace)"))
+                    source: .file(path: file, key: key),
+                    message: "there is no namespace \(namespace)" + PackReader.hint(unserved[namespace])))
         }
         for path in paths.sorted() {
             guard let rules = rules[path] else { continue }

@@ -30,16 +30,4 @@ public struct SocketRules: Sendable, Equatable {
         return bytes.count > 2 && bytes.count <= Topic.namespaceBytesMax + 2 && ASCII.isLower(bytes[0])
             && name.hasSuffix("Id") && bytes.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) }
     }
-
-    /// The sockets of every gateway, by path: the general one, and those of the barbershops' app.
-    ///
-    /// That app sends only its token after it has connected, and expects the events of its user. On `/dj` its `shopId`
-    /// means the shop's DJ session, and its votes do not name the shop.
-    public static let defaults: [String: SocketRules] = {
-        let own = [TopicTemplate("user:{sub}")].compactMap { $0 }
-        var rules = ["/ws": SocketRules()]
-        for path in ["/queue", "/bookings", "/social", "/challenges"] { rules[path] = SocketRules(join: own) }
-        rules["/dj"] = SocketRules(join: own, alias: ["shopId": "dj"], fill: ["shopId"])
-        return rules
-    }()
 }

@@ -35,8 +35,8 @@ public struct SocketIODialect: Dialect {
         }
     }
 
-    /// The namespaces that every gateway has: the main one and those of the apps.
-    public static let namespaces = ["/", "/queue", "/bookings", "/social", "/dj", "/challenges"]
+    /// The main namespace, which every gateway has.
+    public static let mainNamespace = "/"
 
     /// The settings and limits of connections.
     public let settings: Settings

@@ -34,7 +34,7 @@ extension SocketIODialect {
     /// The dialect with a gateway's namespaces and limits.
     init(_ settings: GatewaySettings, _ proofs: SessionProofs) {
         let limits = settings.limits
-        var namespaces = SocketIODialect.namespaces
+        var namespaces = [SocketIODialect.mainNamespace]
         for more in settings.socketIONamespaces where !namespaces.contains(more) { namespaces.append(more) }
         self.init(
             namespaces: namespaces, rules: settings.joinableSockets,

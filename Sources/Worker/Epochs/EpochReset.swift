@@ -39,7 +39,7 @@ public final class EpochReset {
         var target = try RedisTarget.reading(settings.redis, limits: settings.limits)
         target.layout = LayoutGuard(settings.keys)
         let library = try ScriptLibrary(
-            packs: [], directory: nil, namespaces: NamespacePolicy.defaults.keys, reservedPaths: [],
+            packs: [], directory: nil, namespaces: [String](), reservedPaths: [],
             isCluster: target.url.isCluster)
         let table: ScriptTable
         do {

@@ -64,7 +64,7 @@ public final class DataMove {
         self.settings = settings
         let limits = DataMove.patient(settings.limits)
         let library = try ScriptLibrary(
-            packs: [], directory: nil, namespaces: NamespacePolicy.defaults.keys, reservedPaths: [])
+            packs: [], directory: nil, namespaces: [String](), reservedPaths: [])
         do {
             // Only these scripts are loaded.
             let table = try ScriptTable(["key_digest", "position"].compactMap { library.table[$0]?.source })

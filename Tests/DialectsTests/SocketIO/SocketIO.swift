@@ -1,12 +1,13 @@
 import Core
 import Dialects
+import TestSupport
 
 /// What the suites of Socket.IO share.
 enum SocketIO {
     static let settings = SocketIODialect.Settings(
         pingIntervalMs: 300, pingTimeoutMs: 200, payloadBytesMax: 1_000_000, connectMs: 1_000,
         json: JSON.Limits(depthMax: 8, elementsMax: 200), subscribeBatchMax: 3, publishBytesMax: 40)
-    static let dialect = SocketIODialect(namespaces: SocketIODialect.namespaces, settings: settings) {
+    static let dialect = SocketIODialect(namespaces: StandardTables.socketIONamespaces, settings: settings) {
         Array("id".utf8)
     }
 

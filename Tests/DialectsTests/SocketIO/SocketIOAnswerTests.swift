@@ -1,5 +1,6 @@
 import Core
 import Dialects
+import TestSupport
 import Testing
 
 /// What the gateway says: acknowledgements, its own events, and events of topics.
@@ -185,7 +186,7 @@ import Testing
 
     @Test func anEventIsNameAndDataAndWithPositionsAlsoItsPlace() throws {
         let encoders = SocketIO.dialect.encoders
-        #expect(Set(encoders.map(\.name)).count == 2 * SocketIODialect.namespaces.count)
+        #expect(Set(encoders.map(\.name)).count == 2 * StandardTables.socketIONamespaces.count)
         let topic = try Native.topic("shop:42")
         let name = try #require(EventName("queue:update"))
         let placed = ChannelMessage(

@@ -1,12 +1,13 @@
 import Core
 import Dialects
+import TestSupport
 import Testing
 
 /// Connection state recovery: who may come back, to what, and that nothing is recovered in part.
 @Suite struct SocketIORecoveryTests {
     /// Proves what it is given by its length and last byte: enough to tell texts of these tests apart.
     private static let dialect = SocketIODialect(
-        namespaces: SocketIODialect.namespaces, settings: SocketIO.settings,
+        namespaces: StandardTables.socketIONamespaces, settings: SocketIO.settings,
         prove: { text in Array("p\(text.count)x\(text.last ?? 0)".utf8) },
         makeID: { Array("id".utf8) })
 

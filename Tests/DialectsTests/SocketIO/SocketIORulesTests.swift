@@ -1,11 +1,12 @@
 import Core
 import Dialects
+import TestSupport
 import Testing
 
 /// What a namespace of Socket.IO brings with it: the rules of the socket of the same name.
 @Suite struct SocketIORulesTests {
     private static let dialect = SocketIODialect(
-        namespaces: SocketIODialect.namespaces, rules: SocketRules.defaults, settings: SocketIO.settings
+        namespaces: StandardTables.socketIONamespaces, rules: StandardTables.sockets, settings: SocketIO.settings
     ) { Array("id".utf8) }
 
     private func subscribed(_ topic: String) throws -> ServerMessage {
@@ -62,7 +63,7 @@ import Testing
     /// A client that comes back has its topics already; joining its own anew would begin behind what it has missed.
     @Test func whoeverComesBackIsJoinedByItsPlacesAlone() throws {
         let dialect = SocketIODialect(
-            namespaces: SocketIODialect.namespaces, rules: SocketRules.defaults, settings: SocketIO.settings,
+            namespaces: StandardTables.socketIONamespaces, rules: StandardTables.sockets, settings: SocketIO.settings,
             prove: { Array("p\($0.count)".utf8) }, makeID: { Array("id".utf8) })
         var client = SocketIOClient(dialect)
         client.user = "u1"

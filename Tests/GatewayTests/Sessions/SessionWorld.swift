@@ -50,7 +50,7 @@ final class SessionWorld: TopicReader, QuietHost {
             topics = try [
                 "shop:1", "shop:2", "conversation:1", "conversation:2", "user:u", "feed:1", "feed:2", "feed:3",
             ].map { try #require(Topic($0)) }
-            access = try AccessPolicy(NamespacePolicy.defaults)
+            access = try AccessPolicy(StandardTables.namespaces)
             mailbox = Mailbox(capacity: 10_000, wake: try Wake())
             let reactor = try Reactor(wake: try Wake())
             let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(Limits(), reactors: 1))

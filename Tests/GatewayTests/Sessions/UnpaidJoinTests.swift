@@ -1,6 +1,7 @@
 import Core
 import Dialects
 import Rights
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -15,7 +16,7 @@ import Testing
     init() throws {
         topic = try #require(Topic("shop:1"))
         ref = try #require(Reference(Array("9".utf8)))
-        rules = SessionRules(limits: Limits(), access: try AccessPolicy(NamespacePolicy.defaults)) { _, _ in nil }
+        rules = SessionRules(limits: Limits(), access: try AccessPolicy(StandardTables.namespaces)) { _, _ in nil }
     }
 
     private func subscribe(_ state: inout SessionState, ref: Reference? = nil) -> [SessionAction] {

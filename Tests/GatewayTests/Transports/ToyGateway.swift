@@ -3,6 +3,7 @@ import Core
 import Dialects
 import Reactors
 import Rights
+import TestSupport
 import Testing
 import Transport
 
@@ -27,7 +28,7 @@ final class ToyGateway: PeerHost, QuietHost {
             written: statistics.encodings,
             deflation: Deflation(bytesMin: 1 << 20, bytesMax: 1 << 20, statistics: statistics))
         mailbox = Mailbox(capacity: 100, wake: try Wake())
-        sessionRules = SessionRules(limits: Limits(), access: try AccessPolicy(NamespacePolicy.defaults)) { _, _ in nil
+        sessionRules = SessionRules(limits: Limits(), access: try AccessPolicy(StandardTables.namespaces)) { _, _ in nil
         }
         sessionRules.payJoin = { _, _, _ in nil }
         topics = TopicTable(
