@@ -20,7 +20,7 @@ public enum Scripts {
     public static let core = "core"
 
     /// The text put in front of every script.
-    public static let prelude: [UInt8] = shared("prelude").source
+    public static let prelude: File = shared("prelude")
 
     /// The texts put after ``prelude`` in front of every command and refresh script, in their order.
     public static let commandPreludes: [File] = ["writes", "checks", "values", "command", "run"].map { shared($0) }
@@ -35,7 +35,12 @@ public enum Scripts {
     public static let quickPublish: File = shared("quick")
 
     /// Every script but the preludes, in the order of their paths.
-    public static let files: [File] = all.filter { $0.pack != core || !preludes.contains($0.name) }
+    public static let files: [File] = all.filter {
+        $0.name != constantsName && ($0.pack != core || !preludes.contains($0.name))
+    }
+
+    /// The packs' files of shared numbers, which are not scripts.
+    public static let constants: [File] = all.filter { $0.name == constantsName }
 
     /// Each pack's own description, the text of its `pack.json`, by the pack's name.
     public static let packs: [String: [UInt8]] = {
@@ -45,6 +50,8 @@ public enum Scripts {
         }
         return packs
     }()
+
+    private static let constantsName = "constants"
 
     private static let preludes = [
         "prelude", "writes", "checks", "values", "command", "run", "outside", "elsewhere", "quick",

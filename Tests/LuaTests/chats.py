@@ -7,7 +7,7 @@ import pytest
 import redis
 
 from command_scripts import HIDDEN, Commands, Failed, Header
-from lua_scripts import LUA, NOW_MS, needed
+from lua_scripts import LUA, NOW_MS, needed, script_text
 
 
 class MessagingCommands(Commands):
@@ -159,7 +159,7 @@ class Joins:
                                            for index, (name, _) in enumerate(self.header.keys)) + "}"]
         parts = [f"part_{name}" for tag, name in self.header.tags if tag == "include"]
         before = ("prelude", "writes", "checks", "values", "command", "run")
-        files = {name: self.commands.path(name).read_text() for name in (*before, "subscribe", self.name, *parts)}
+        files = {name: script_text(self.commands.path(name)) for name in (*before, "subscribe", self.name, *parts)}
         body = [*(files[part] for part in parts), files[self.name]]
         rest = ["end", "local refused = decide(command)", "if refused then return refused end", files["subscribe"]]
         shared = needed([files[name] for name in before], "\n".join([*generated, *body, *rest]))

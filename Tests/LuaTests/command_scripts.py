@@ -15,7 +15,7 @@ from pathlib import Path
 import redis
 
 from derived_values import Derived
-from lua_scripts import LUA, NOW_MS, Loaded, needed, parts_of, script_path
+from lua_scripts import LUA, NOW_MS, Loaded, needed, parts_of, script_path, script_text
 
 POLICY = {"log_max": 200, "log_ttl_s": 300, "meta_ttl_s": 86_700}
 # What the gateway hides from bodies.
@@ -175,10 +175,10 @@ class Commands:
     def text(self, name: str) -> bytes:
         """The whole text that is loaded for a script."""
         header = Header.read(self.path(name))
-        included = [self.path(f"part_{text}").read_text() for tag, text in header.tags if tag == "include"]
+        included = [script_text(self.path(f"part_{text}")) for tag, text in header.tags if tag == "include"]
         names = ["prelude", "writes", "checks", "values", "command", "run", *(["outside"] if header.calls_out else [])]
-        shared = [self.path(each).read_text() for each in names]
-        generated, body = self._generated(header), [*included, self.path(name).read_text()]
+        shared = [script_text(self.path(each)) for each in names]
+        generated, body = self._generated(header), [*included, script_text(self.path(name))]
         # What is hidden from the body is not named by it.
         shared = needed(shared, "\n".join([generated, *body]))
         return "\n".join([*shared, generated, "local function command()", "local " + HIDDEN, *body, "end",

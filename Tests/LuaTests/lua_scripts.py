@@ -13,6 +13,12 @@ LUA = Path(__file__).resolve().parents[2] / "lua"
 # The packs that the tests call by the scripts' names alone; another pack's are called with its folder.
 PACKS = ["core", "barbershop"]
 NOW_MS = 1_795_205_000_123
+# The file of a pack's shared numbers; it is no script.
+CONSTANTS = "constants"
+# What Lua reads as one piece: comments, texts, numbers and names.
+PIECES = re.compile(
+    r"(?:--)?\[(?P<level>=*)\[.*?\](?P=level)\]|--[^\n]*"
+    r"""|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|\d[\w.]*|[A-Za-z_]\w*""", re.S)
 
 
 @dataclass(frozen=True)
@@ -51,8 +57,26 @@ def script_path(name: str, *folders: Path) -> Path:
 
 
 def script_names(*packs: str) -> list[str]:
-    """The names of the files of packs, of PACKS unless others are given."""
-    return sorted(path.stem for pack in packs or PACKS for path in (LUA / pack).glob("*.lua"))
+    """The names of the scripts of packs, of PACKS unless others are given."""
+    return sorted(path.stem for pack in packs or PACKS for path in (LUA / pack).glob("*.lua") if path.stem != CONSTANTS)
+
+
+@functools.cache
+def constants(pack: str) -> dict[str, str]:
+    """The shared numbers that a built-in pack's scripts use by name: those of core and its own."""
+    own = LUA / pack / f"{CONSTANTS}.lua"
+    text = own.read_text() if own.exists() else ""
+    lines = [line for line in text.splitlines() if line and not line.startswith("--")]
+    numbers = dict(re.fullmatch(r"([A-Z][A-Z0-9_]*) = (\d+(?:\.\d+)?) -- .+", line).groups() for line in lines)
+    assert len(numbers) == len(lines), f"{own} gives a name twice"
+    return numbers if pack == "core" else {**constants("core"), **numbers}
+
+
+def script_text(path: Path) -> str:
+    """A script with the shared numbers in place of their names. Files of no built-in pack stay as they are."""
+    text = path.read_text()
+    numbers = constants(path.parent.name) if path.parent.parent == LUA else {}
+    return PIECES.sub(lambda match: numbers.get(match[0], match[0]), text) if numbers else text
 
 
 def needed(shared: list[str], own: str) -> list[str]:
@@ -82,11 +106,11 @@ def source(*names: str, quick: bool = True) -> bytes:
 
     The common case of a publish stands in front of all, unless `quick` is false.
     """
-    texts = [script_path(name).read_bytes() for name in names]
+    texts = [script_text(script_path(name)).encode() for name in names]
     parts = re.findall(rb"^-- @include +(\w+)$", texts[0], re.M) if names[0].startswith("state_") else []
-    included = [script_path(f"part_{part.decode()}").read_bytes() for part in parts]
-    before = [script_path("quick").read_bytes()] if quick and names == ("publish",) else []
-    [prelude] = needed([script_path("prelude").read_text()], b"\n".join([*included, *texts]).decode())
+    included = [script_text(script_path(f"part_{part.decode()}")).encode() for part in parts]
+    before = [script_text(script_path("quick")).encode()] if quick and names == ("publish",) else []
+    [prelude] = needed([script_text(script_path("prelude"))], b"\n".join([*included, *texts]).decode())
     return b"\n".join([*before, prelude.encode(), *included, *texts])
 
 

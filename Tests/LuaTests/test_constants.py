@@ -1,39 +1,48 @@
-"""Constants that several scripts share have one value."""
+"""A number that several scripts share stands in constants.lua alone."""
 
 import re
-from collections import defaultdict
+from collections import Counter
 
 import pytest
 
-from lua_scripts import script_names, script_path
+from lua_scripts import CONSTANTS, LUA, constants, script_text
 
-# Each script's own: how much it tells at once, or how long what it writes is kept.
-OWN = {"PAGE_MAX", "PAGE_BYTES_MAX", "CHUNK", "CLOSED_TTL_S", "STATE_BYTES_MAX", "TTL_S", "TOLD_TTL_S"}
-
-
-def constants():
-    """The numbers of `local NAME = 123` at the start of a line: {name: {file: number}}."""
-    found = defaultdict(dict)
-    for path in map(script_path, script_names()):
-        for name, number in re.findall(r"^local ([A-Z][A-Z0-9_]+) = ([0-9.]+)\b", path.read_text(), re.M):
-            found[name][path.stem] = float(number)
-    return found
+PACKS = sorted(path.parent.name for path in LUA.glob(f"*/{CONSTANTS}.lua"))
+FILES = sorted(path for path in LUA.glob("*/*.lua") if path.stem != CONSTANTS)
+# Each script's own: how much it reads, sends or writes at once, or how long it keeps what it writes.
+OWN = {"BATCH_MAX", "CHUNK", "LOOKED_MAX", "PAGE_BYTES_MAX", "PAGE_MAX", "STATE_BYTES_MAX", "TOLD_MAX", "TTL_S"}
 
 
-SHARED = sorted(name for name, values in constants().items() if len(values) > 1 and name not in OWN)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_no_script_declares_a_shared_name(path):
+    declared = re.findall(r"^ *local ([A-Z][A-Z0-9_]+) =", path.read_text(), re.M)
+    assert not set(declared) & set(constants(path.parent.name))
 
 
-@pytest.mark.parametrize("name", SHARED)
-def test_a_constant_of_one_name_has_one_value(name):
-    """A script has the bounds of the one whose keys it reads: changed in one only, it would leave out what is there."""
-    values = constants()[name]
-    assert len(set(values.values())) == 1, values
+@pytest.mark.parametrize("pack", PACKS)
+def test_no_two_scripts_of_a_pack_declare_one_number(pack):
+    """A bound that one script reads and another writes was changed in one of them only."""
+    declared = Counter(name for path in FILES if path.parent.name == pack
+                       for name in re.findall(r"^local ([A-Z][A-Z0-9_]+) = *[0-9]", path.read_text(), re.M))
+    assert [name for name, count in declared.items() if count > 1 and name not in OWN] == []
 
 
-@pytest.mark.parametrize("name, file, other", [
-    (name, path.stem, other)
-    for path in map(script_path, script_names())
-    for name, other in re.findall(r"^local ([A-Z0-9_]+) = .* -- as in (\w+)\.lua", path.read_text(), re.M)])
-def test_what_is_said_to_be_as_in_another_is(name, file, other):
-    values = constants()[name]
-    assert values[file] == values[other]
+@pytest.mark.parametrize("pack", PACKS)
+def test_every_constant_is_used_by_several_scripts(pack):
+    own = set(constants(pack)) - (set() if pack == "core" else set(constants("core")))
+    texts = [path.read_text() for path in FILES if pack in ("core", path.parent.name)]
+    assert [name for name in own if sum(bool(re.search(rf"\b{name}\b", text)) for text in texts) < 2] == []
+
+
+def test_what_is_read_of_blocks_and_mutes_has_one_bound():
+    """export_people.lua and part_rights.lua take the bound of blocks for mutes."""
+    assert constants("core")["BLOCKS_MAX"] == constants("core")["MUTES_MAX"]
+
+
+def test_numbers_stand_in_place_of_names(tmp_path):
+    folder = LUA / "barbershop"
+    assert "DAY_MS" in (folder / "queue.lua").read_text()
+    assert not re.search(r"^[^-\n]*\bDAY_MS\b", script_text(folder / "queue.lua"), re.M)
+    own = tmp_path / "own.lua"
+    own.write_text("local DAY_MS = 1\n")
+    assert script_text(own) == "local DAY_MS = 1\n"

@@ -6,7 +6,7 @@ import pytest
 import redis
 
 from command_scripts import HIDDEN
-from lua_scripts import NOW_MS, needed, script_path
+from lua_scripts import NOW_MS, needed, script_path, script_text
 
 TOPIC = "group:7"
 BODY = """
@@ -26,9 +26,9 @@ class Joins:
         generated = ["own_arguments = 4", "now_ms = integer(ARGV[#ARGV - 3], 0, INTEGER_MAX)",
                      "caller = known_as(ARGV[#ARGV - 2], ARGV[#ARGV - 1])", "args = {id = ARGV[#ARGV]}",
                      "readonly = true", "key = {bans = KEYS[3], own = KEYS[4]}", "first_key, last_key = 3, 4"]
-        files = [script_path(part).read_text() for part in ("prelude", "writes", "checks", "values", "command", "run")]
+        files = [script_text(script_path(part)) for part in ("prelude", "writes", "checks", "values", "command", "run")]
         rest = ["end", "local refused = decide(command)", "if refused then return refused end",
-                script_path(name).read_text()]
+                script_text(script_path(name))]
         return "\n".join([
             *needed(files, "\n".join([*generated, self.body, *rest])), *generated, "local function command()",
             "local " + HIDDEN + ", topic_log, given, state, own_arguments", self.body, *rest])

@@ -16,8 +16,6 @@
 -- leaderboard_refresh.lua tells who moved, by comparing the board with `told`. A board that nobody follows yet is
 -- noted here as it is before the points, so that this change is told and what stood there before is not.
 
-local TOLD_MAX = 100 -- as in leaderboard_refresh.lua
-
 -- Whether a member comes before another of the same score: the greater bytes do. (Lua compares by the locale.)
 local function precedes(one, other)
   for place = 1, math.min(#one, #other) do

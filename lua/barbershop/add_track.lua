@@ -41,12 +41,8 @@
 -- service adds for a user is counted and not refused. Answer and event also have what a player of Spotify's tracks
 -- reads: `id`, `name`, `artists`, `album`, `duration_ms` (part_track.lua).
 
-local QUEUE_MAX = 500
 local QUEUED_USER_MAX = 20
 local ADDED_USER_MAX = 100
-local VOTES_MAX = 1000000000
-local SESSION_MS = 86400000
-local BALLOTS_TTL_S = 90000 -- 25 h: longer than a session, so that no ballot ends before the track it is for
 
 local user = args.userId
 if tonumber(read('ZSCORE', key.presence, user) or 0) <= now_ms then fail('not_present', 'Must be at shop to vote') end

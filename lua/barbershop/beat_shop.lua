@@ -12,8 +12,6 @@
 -- @weight   100
 -- @idempotent
 
-local PRESENCE_MS = 90000 -- as in check_in.lua
-
 local present = tonumber(read('ZSCORE', key.presence, args.userId) or 0) > now_ms
 if present then
   write('ZADD', key.presence, 'GT', decimal(now_ms + PRESENCE_MS), args.userId)

@@ -13,9 +13,6 @@
 -- Every gateway that has a session of the user beats. A beat within BEAT_LEAST_MS of another changes nothing.
 
 local ONLINE_TTL_S = 60 -- three heartbeats
-local BEAT_LEAST_MS = 15000
-local PLACES_MAX = 32
-local PLACES_TTL_S = 86400
 local SHOP_ID_BYTES_MAX = 200
 
 local last = integer(read('GET', key.online), 0, INTEGER_MAX)

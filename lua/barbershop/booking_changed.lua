@@ -26,7 +26,6 @@
 -- tells whose it is.
 
 local OPEN_TTL_S = 7776000  -- 90 days since the last change
-local CLOSED_TTL_S = 518400 -- 6 days: over before the shop may use the number again (move_booking.lua)
 local STATE_BYTES_MAX = 4096
 local ENDS = {completed = true, cancelled = true, ['no-show'] = true}
 
@@ -50,7 +49,7 @@ local known = text and #text <= STATE_BYTES_MAX and decode(text)
 if type(known) == 'table' and (RANKS[known.status] or 0) > RANKS[args.status] then return {refused = false} end
 
 local completion = args.estimatedCompletion and iso(args.estimatedCompletion)
-local ttl_s = ENDS[args.status] and CLOSED_TTL_S or OPEN_TTL_S
+local ttl_s = ENDS[args.status] and TOPIC_CLOSED_TTL_S or OPEN_TTL_S
 write('SET', key.owner, writer, 'EX', ttl_s)
 write('SET', key.state, encode({
   bookingId = number_told, shopId = args.shopId, status = args.status, estimatedCompletion = completion,

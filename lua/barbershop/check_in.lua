@@ -24,7 +24,6 @@
 -- it and is back in time was never away for others. A user who is present may renew without code or location. A shop
 -- may insist on the code (set_shop.lua): a location is what the phone says.
 
-local PRESENCE_MS = 90000
 local PRESENT_MAX = 10000
 local RADIUS_METRES = 150 -- of a shop that has set none
 local EARTH_METRES = 6371008.8

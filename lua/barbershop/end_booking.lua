@@ -20,7 +20,6 @@
 --
 -- What was confirmed or cancelled in the meantime stays as it is.
 
-local CLOSED_TTL_S = 604800 -- as in move_booking.lua
 local CANCELLED = 'cancelled'
 local TOLD = {
   expired = 'The shop did not confirm your booking in time.',

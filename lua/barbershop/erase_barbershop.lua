@@ -32,7 +32,6 @@
 -- an hour.
 
 local NOTED_RUN_MAX = 20
-local PLACES_MAX = 32 -- as in user_place.lua
 local TOPIC = 'user:' .. args.userId
 
 -- The first of a zset, which leave it for good.

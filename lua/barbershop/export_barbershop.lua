@@ -23,7 +23,6 @@
 local LISTED_MAX = 100
 local NOTIFICATIONS_MAX = 8
 local NOTIFICATION_BYTES_MAX = 12288
-local YEAR_9999_MS = 253370764800000
 local LIST_BYTES_MAX = 3072 -- of one list: usual names of all of it
 
 local more = false

@@ -19,13 +19,11 @@
 -- values than a client's JSON may have. What is no log, no post or no topic is left out. Each post has an update, by
 -- whose time a client counts what it has not seen; a post that was published otherwise may have no id.
 
-local FOLLOWS_MAX = 1000 -- as in follow.lua
 local TOPIC_BYTES_MAX = 205
 local PAGE_MAX = 20
 local PAGE_BYTES_MAX = 16384
 local SILENT_MAX = 40
 local READS_MAX = 100 -- of AT_ONCE events; those of other names lie between the posts
-local YEAR_9999_MS = 253370764800000
 local AT_ONCE = 3     -- a post, its update, and the post before it: whose turn is next is known without another read
 local DEEPER = 2      -- each further read of a log is so many times as long, so that few are needed
 local READ_MAX = 24

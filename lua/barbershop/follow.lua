@@ -16,8 +16,6 @@
 --
 -- A block of either ends the following (part_unfollowing.lua) and forbids another.
 
-local FOLLOWS_MAX = 1000 -- the gateways' followsMax
-
 if read('SISMEMBER', key.blocks, args.barberId) == 1 or read('SISMEMBER', key.blockers, args.barberId) == 1 then
   fail('forbidden', 'This barber cannot be followed')
 end

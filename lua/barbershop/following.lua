@@ -12,7 +12,6 @@
 --
 -- A page ends at PAGE_BYTES_MAX of names, which is all 1000 as names usually are; `next` is what to ask for as `after`.
 
-local FOLLOWS_MAX = 1000 -- as in follow.lua
 local PAGE_BYTES_MAX = 24576
 
 local after = args.after and 'feed:' .. args.after

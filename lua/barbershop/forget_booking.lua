@@ -17,7 +17,6 @@
 -- What is left is a text without a user, which is nobody's booking: it only keeps the number from being used again
 -- before a week is over. A service in progress counts as completed, and teaches nothing.
 
-local CLOSED_TTL_S = 604800 -- as in move_booking.lua
 local DAY_S = 86400
 
 local it = booking(read('HGET', key.bookings, args.bookingId))

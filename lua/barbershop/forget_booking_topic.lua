@@ -20,17 +20,15 @@
 -- The topic stays the shop's until its time is over (booking_changed.lua): its owner has no third word any more.
 -- The call may come before those that would have named the user (booking_changed.lua); then they are refused.
 
-local CLOSED_TTL_S = 518400 -- as in booking_changed.lua
-
 local owned = args.shopId .. ' ' .. args.number
 local owner = read('GET', key.owner)
 if owner ~= owned .. ' ' .. args.userId and (owner or not args.isNew) then return {forgotten = false} end
 local topic = 'booking:' .. args.bookingId
-write('SET', key.owner, owned, 'EX', CLOSED_TTL_S)
+write('SET', key.owner, owned, 'EX', TOPIC_CLOSED_TTL_S)
 expel(topic, args.userId)
 if args.status then
   write('SET', key.state, encode({bookingId = args.number, shopId = args.shopId, status = args.status}),
-    'EX', CLOSED_TTL_S)
+    'EX', TOPIC_CLOSED_TTL_S)
   emit(topic, 'booking:status_change', {bookingId = args.number, status = args.status})
 end
 return {forgotten = true}

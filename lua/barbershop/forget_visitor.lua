@@ -33,9 +33,6 @@
 
 local BALLOTS_MAX = 20
 local SCAN_COUNT = 50
-local TRACKS_MAX = 16384 -- as in part_dj.lua
-local VOTES_MAX = 1000000000
-local CURRENT_BYTES_MAX = 8192 -- a current track is told in two ways
 
 -- A track's text without the user's name; nil where the user did not add it.
 local function without_name(text)

@@ -16,8 +16,6 @@
 -- followed yet (no `told`, or none that can be read) is noted in silence; add_points.lua notes it before its change.
 -- A board that is empty is forgotten after a day. Members follow top.lua: a long one is never told.
 
-local TOLD_MAX = 100
-local MEMBER_BYTES_MAX = 200 -- as in part_rank.lua
 local EMPTY_TTL_S = 86400
 
 -- The rank and score of each member of a flat list; nil when it is not what was written here.

@@ -30,11 +30,6 @@
 -- booking in progress. A completed one teaches how long services of its tier take. To a user the booking of another
 -- user is the same as none.
 
-local CLOSED_TTL_S = 604800
-local MINUTE_MS = 60000
-local SERVICE_MINUTES = 30      -- before anything was learned
-local COUNT_MAX = 1000000000
-local RATIO_MIN = 0.01 -- of true to stated minutes
 local STATED = 'stated'
 
 local MOVES = {

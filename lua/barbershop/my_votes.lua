@@ -12,7 +12,6 @@
 -- @weight   1500
 -- @readonly
 
-local QUEUE_MAX = 500
 local TAG_BYTES_MAX = 64
 local WORDS = {u = 'up', d = 'down'}
 

@@ -22,8 +22,6 @@
 -- The event also has what a player of Spotify's tracks reads: `id`, `name`, `artists`, `album`, `duration_ms`
 -- (part_track.lua). Its ballots need not be found: they are for its number in the session, which no other track gets.
 
-local VOTES_MAX = 1000000000
-
 local session = read('HMGET', key.session, 'isActive', 'current')
 if session[1] ~= '1' then fail('conflict', 'No DJ session is active at this shop') end
 local topic = 'dj:' .. args.shopId

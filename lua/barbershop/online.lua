@@ -9,7 +9,5 @@
 -- @weight   75
 -- @readonly
 
-local YEAR_9999_MS = 253370764800000
-
 local seen = integer(read('GET', key.online), 0, YEAR_9999_MS)
 return {online = seen ~= nil, lastSeen = seen and iso(seen) or null}

@@ -4,7 +4,6 @@
 -- Backends write bookings too (lua/README.md has the layout); a text that is no booking is none, whatever it is.
 
 local BOOKING_BYTES_MAX = 4096
-local YEAR_9999_MS = 253370764800000
 local SERVICE_MINUTES_MIN = 1
 local SERVICE_MINUTES_MAX = 480 -- a longer or shorter service was not marked when it began or ended
 local ID_BYTES_MAX = 200

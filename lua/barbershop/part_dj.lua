@@ -4,7 +4,6 @@
 -- For scripts that have the key adders, a hash: userId -> `QUEUED ADDED`, the tracks of the user that are queued now,
 -- and those that were new to the session when the user added them.
 
-local TRACKS_MAX = 16384 -- tracks added in one session; also bounds a user's ballots
 local ADDER_BYTES_MAX = 128
 
 -- What a user has queued, and has added.

@@ -7,15 +7,11 @@
 -- A page ends at PAGE_MAX tracks and before PAGE_BYTES_MAX. What is not what add_track.lua and vote.lua write is left
 -- out, and its place in the order is not given to another.
 
-local QUEUE_MAX = 500
 local PAGE_MAX = 100
 local PAGE_BYTES_MAX = 49152
 local CHUNK = 25
 local ITEM_BYTES_MAX = 2048
-local CURRENT_BYTES_MAX = 8192 -- the track that plays is told in two ways
 local NAMED_BYTES_MAX = 4097   -- as part_voters.lua writes at most
-local VOTES_MAX = 1000000000
-local YEAR_9999_MS = 253370764800000
 
 -- The members of a track's text without its closing brace, and the track; nil when it is not the JSON of a track.
 local function members(text, parse, bytes_max)

@@ -5,11 +5,6 @@
 -- backends, evaluated in their order, so that its figures equal theirs to the last digit.
 
 local FIELDS_MAX = 2000
-local MINUTE_MS = 60000
-local DAY_MS = 86400000
-local SERVICE_MINUTES = 30 -- before anything was learned
-local COUNT_MAX = 1000000000
-local RATIO_MIN = 0.01     -- of true to stated minutes
 
 -- Ends the script when the shop has more bookings than are read at once.
 local function check_size()

@@ -3,8 +3,6 @@
 --
 -- Other systems may rank what is no user: such a member is told as text when it is short, else its rank is left out.
 
-local MEMBER_BYTES_MAX = 200
-
 -- JSON text of the places that ZREVRANGE WITHSCORES tells, the first of which has this rank.
 local function places(first, found)
   local items = {}

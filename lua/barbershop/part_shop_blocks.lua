@@ -1,8 +1,6 @@
 -- @part     shop_blocks
 -- @summary  Tell shops whom a user blocks who is there. Needs the part `version`, and the keys `blocks` and `version`.
 
-local BLOCKS_MAX = 240 -- as in people/block.lua
-
 -- Tells some shops all whom the user blocks now; those that the user has left are told of none. `must` tells also that
 -- the user blocks nobody.
 local function tell_blocks(shops, is_there, must)

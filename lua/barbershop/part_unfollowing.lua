@@ -1,7 +1,6 @@
 -- @part     unfollowing
 -- @summary  End a user's following of barbers whom a set has. For scripts that have the key follows.
 
-local FOLLOWS_MAX = 1000 -- as in follow.lua
 local UNFOLLOWED_MAX = 25     -- in one run; each is told
 
 -- Ends it; returns whether there are more.

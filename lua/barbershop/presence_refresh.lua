@@ -17,8 +17,6 @@
 -- check_in.lua and check_out.lua. The count is right from the first run: what is pruned later is not counted.
 
 local BATCH_MAX = 100
-local PRESENCE_MS = 90000
-local USER_BYTES_MAX = 128
 
 local gone = read('ZRANGEBYSCORE', key.presence, '-inf', decimal(now_ms), 'LIMIT', 0, BATCH_MAX)
 local after = '(' .. decimal(now_ms)

@@ -23,7 +23,6 @@
 
 local CACHE_BYTES_MAX = 65536
 local COUNTED_MAX = 150
-local PEOPLE_MAX = 1000000
 
 -- The cached status, nil when the text is none that can be answered.
 local function cached(text)

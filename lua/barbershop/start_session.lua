@@ -22,8 +22,6 @@
 -- a former session can never count. A session and its queue end by themselves after SESSION_MS at the latest: only
 -- so do ballots, which live longer, have an end too and still forbid a second vote while the track is there.
 
-local SESSION_MS = 86400000 -- 24 h
-
 local got = read('HMGET', key.session, 'isActive', 'startedAt', 'tag')
 local started = integer(got[2], 0, INTEGER_MAX)
 if got[1] == '1' and started and got[3] then

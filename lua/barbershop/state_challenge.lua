@@ -11,7 +11,6 @@
 -- top.lua answers the same as a command. Another type under the key is no state, and nothing raises an error.
 
 local TOP_MAX = 100
-local MEMBER_BYTES_MAX = 200 -- as in part_rank.lua
 
 -- The sequences of RFC 3629 beyond ASCII; the first byte tells which one it may be.
 local UTF8 = {

@@ -22,8 +22,6 @@
 -- was ever told, no worker has computed the queue, and nothing is claimed.
 
 local STATE_BYTES_MAX = 65536
-local PEOPLE_MAX = 1000000
-local YEAR_9999_MS = 253370764800000
 
 -- A whole number of people or minutes; nil for anything else.
 local function figure(value)

@@ -40,7 +40,6 @@
 local BOOKINGS_MAX = 1000
 local OPEN_MS = 31622400000 -- 366 days
 local CLOSED_MS = 691200000 -- 8 days
-local DAY_MS = 86400000
 
 if args.version and args.version <= (integer(read('GET', key.erased), 0, INTEGER_MAX) or 0) then
   later('forget_booking', {shopId = args.shopId, bookingId = args.bookingId, userId = args.userId})

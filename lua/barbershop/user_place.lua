@@ -31,8 +31,6 @@
 -- Calls come in any order: `places_at` has the version of each shop's last word, for an hour. A word from before the
 -- user's erasure has the shop forget the user.
 
-local PLACES_MAX = 32
-local PLACES_TTL_S = 86400
 local VISIT_MS = 180000000 -- 50 h: a session and its ballots (add_track.lua)
 local STAY_MS = 2592000000 -- 30 days: nobody stays longer
 local VISITED_MAX = 200    -- what others hold ends by itself

@@ -22,10 +22,6 @@
 -- The same vote again changes nothing, sends nothing, and is answered with what stands. The data is described in
 -- add_track.lua. A track is queued exactly while it has a tally, so the session itself need not be read.
 
-local TRACKS_MAX = 16384    -- as in part_dj.lua
-local VOTES_MAX = 1000000000
-local BALLOTS_TTL_S = 90000 -- as in add_track.lua
-
 local user, track = args.userId, args.trackId
 if tonumber(read('ZSCORE', key.presence, user) or 0) <= now_ms then fail('not_present', 'Must be at shop to vote') end
 local tag, sequence, up, down = string.match(read('HGET', key.tally, track) or '', '^(%x+) (%d+) (%d+) (%d+)$')

@@ -11,7 +11,6 @@
 -- who must not be shown it; who may be shown it asks by a read.
 -- A pair that cannot be looked at within the bounds counts as blocked.
 
-local BLOCKS_MAX = 240 -- as in people/block.lua
 local LISTED_BYTES_MAX = 4096
 local LOOKED_MAX = 480 -- ids that one run looks for among those who are there
 local OTHERS_MAX = 40 -- users whose own blocks one run reads

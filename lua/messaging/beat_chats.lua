@@ -18,7 +18,6 @@
 -- online (seen_refresh.lua). Only those hear of it in which the user has written: nobody learns when a stranger is
 -- there by writing to the stranger. Every gateway that has a session of the user beats.
 
-local BEAT_LEAST_MS = 15000
 local TOLD_MAX = 100
 local TTL_S = 2592000
 

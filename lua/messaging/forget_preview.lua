@@ -14,7 +14,6 @@
 -- are found and deleted by forgotten_refresh.lua. The member of the zset is the text that they have, so that no id that
 -- a sender has chosen finds anything else.
 
-local FORGOTTEN_S = 604800 -- as in list_conversation.lua
 local WAITING_MAX = 1000
 
 if read('EXISTS', key.log) == 0 or read('ZCARD', key.forgotten) >= WAITING_MAX then return {found = false} end

@@ -58,9 +58,7 @@
 -- before sends no event.
 
 local STRANGERS_MAX = 200
-local GROUPS_MAX = 200
 local SPOKEN_MAX = 10000
-local FORGOTTEN_S = 604800
 
 local id = args.conversationId
 local old = whole_chat(read('HGET', key.chats, id))

@@ -18,8 +18,6 @@
 
 local CHATS_MAX = 1000
 local TTL_S = 31622400
-local YEAR_9999_MS = 253370764800000
-local MEMBERS_MAX = 50
 
 -- A version as stored; 0 for what is none.
 local function version_of(value)

@@ -19,10 +19,8 @@
 -- The id of a direct conversation is that of its two users (part_pair.lua); they are in it from the beginning and for
 -- ever. Every other conversation is a group, whose id the gateway made, without `_`.
 
-local MEMBERS_MAX = 50
 local UNREAD_MAX = 500
 local TTL_S = 31622400
-local YEAR_9999_MS = 253370764800000
 local NOBODY = {}
 
 local conversation, first, second -- the id, and the two users of a direct one

@@ -20,11 +20,9 @@
 -- blocks there now; another change meanwhile makes its groups due again. The list looks at those who come into a group
 -- later when it hears of them (list_conversation.lua). Direct conversations need it not (pair_blocked.lua).
 
-local GROUPS_MAX = 200
 local CHANGED_MAX = 2 -- users whose block or unblock one run takes
 local TURN_MAX = 8   -- groups that one run tells
 local FEW_MAX = 2 -- groups that a run tells which has looked through all of them
-local BLOCKS_MAX = 240
 
 -- Groups that have one of some users, or that the list does not have.
 local function groups_with(users)

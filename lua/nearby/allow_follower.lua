@@ -22,7 +22,6 @@
 -- The listener says whom it lets follow, not the other way round: nobody makes himself a follower to see somebody.
 
 local FOLLOWERS_MAX = 200
-local USER_BYTES_MAX = 128
 
 if #args.followerId > USER_BYTES_MAX then fail('bad_request', 'followerId must be the id of a user') end
 local count = read('SCARD', key.followers)

@@ -73,7 +73,6 @@ end
 -- What others are told of a listener, as JSON text. A rounded one's last sign is told to the minute: the time of each
 -- step would tell how fast somebody goes.
 local function user_text(user, settings, place, track)
-  local MINUTE_MS = 60000
   local at = place.at
   if settings.rounding > 0 then at = at - at % MINUTE_MS end
   return encode({

@@ -11,7 +11,7 @@
 -- cell:C#apart                     a hash: slot -> a mark for each, MARKS.bytes of a digest, then a blank for who is
 --                                  blocked and a `-` for who is muted
 
-local MARKS = {bytes = 8, most = 240} -- of either kind at most, as in people/block.lua and people/mute.lua
+local MARKS = {bytes = 8, most = BLOCKS_MAX} -- of either kind at most; MUTES_MAX is the same number
 
 local function mark_of(user)
   return string.sub(sha1(user), 1, MARKS.bytes)

@@ -23,11 +23,8 @@
 -- them: user:O#blockers, with those who block O, and pair:A_B#blocks, with those of the two who block the other. The
 -- copies are made by the outbox, a moment later. A call for a block that is there makes the copies again.
 
-local BLOCKS_MAX = 240 -- as in blocks.lua
-local ID_BYTES_MAX = 128
-
 local user, other = args.userId, args.other
-if #other > ID_BYTES_MAX then fail('bad_request', 'A user has an id of at most 128 characters') end
+if #other > USER_BYTES_MAX then fail('bad_request', 'A user has an id of at most 128 characters') end
 if other == user then fail('bad_request', 'Nobody can block themselves') end
 local is_new = read('SISMEMBER', key.blocks, other) == 0
 if is_new then

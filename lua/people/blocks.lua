@@ -9,8 +9,6 @@
 -- @weight   1200
 -- @readonly
 
-local BLOCKS_MAX = 240 -- as in block.lua
-
 local users = {}
 for _, user in ipairs(read('SRANDMEMBER', key.blocks, BLOCKS_MAX)) do
   if is_id(user) then users[#users + 1] = user end

@@ -10,12 +10,10 @@
 -- @weight   2000
 -- @readonly
 
-local PEOPLE_MAX = 240 -- as in block.lua and mute.lua
-
--- The ids of a set.
+-- The ids of a set. BLOCKS_MAX and MUTES_MAX are the same number.
 local function people(name)
   local users = {}
-  for _, user in ipairs(read('SRANDMEMBER', name, PEOPLE_MAX)) do
+  for _, user in ipairs(read('SRANDMEMBER', name, BLOCKS_MAX)) do
     if is_id(user) then users[#users + 1] = user end
   end
   return #users > 0 and raw(cjson.encode(users)) or array()

@@ -20,11 +20,8 @@
 -- user:U#mutes is a set of the users whom U mutes. Scripts of U's home read it where they would call U's attention. A
 -- copy, user:O#muters, lies at the other's home. No other user is told.
 
-local MUTES_MAX = 240 -- as in mutes.lua
-local ID_BYTES_MAX = 128
-
 local user, other = args.userId, args.other
-if #other > ID_BYTES_MAX then fail('bad_request', 'A user has an id of at most 128 characters') end
+if #other > USER_BYTES_MAX then fail('bad_request', 'A user has an id of at most 128 characters') end
 if other == user then fail('bad_request', 'Nobody can mute themselves') end
 if read('SISMEMBER', key.mutes, other) == 0 then
   if read('SCARD', key.mutes) >= MUTES_MAX then fail('too_many', 'A user mutes at most ' .. MUTES_MAX .. ' others') end

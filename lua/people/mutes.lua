@@ -9,8 +9,6 @@
 -- @weight   1200
 -- @readonly
 
-local MUTES_MAX = 240 -- as in mute.lua
-
 local users = {}
 for _, user in ipairs(read('SRANDMEMBER', key.mutes, MUTES_MAX)) do
   if is_id(user) then users[#users + 1] = user end

@@ -15,7 +15,6 @@
 
 local DEVICES_MAX = 10
 local DEVICES_TTL_S = 31622400
-local YEAR_9999_MS = 253370764800000
 local TOKEN_BYTES_MAX = 200
 
 -- A device as stored: {token, platform, environment, zone, at}; nil for what is none.

@@ -31,7 +31,6 @@
 -- A code is its session's until the session ends. What the user was in before is left by the outbox (depart.lua).
 
 local CODE_MIN, CODE_MAX = 4, 20
-local SESSIONS_USER_MAX = 50
 
 if caller.guest then fail('forbidden', 'Guests cannot create sessions. Please sign in first.') end
 if #args.joinCode < CODE_MIN or #args.joinCode > CODE_MAX then

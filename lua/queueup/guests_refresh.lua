@@ -9,7 +9,6 @@
 -- @weight   400
 
 local BATCH_MAX = 20
-local GUEST_MS = 600000 -- as in part_session.lua
 
 local gone = read('ZRANGEBYSCORE', key.guests, '-inf', decimal(now_ms), 'LIMIT', 0, BATCH_MAX)
 local rest = read('ZRANGEBYSCORE', key.guests, '(' .. decimal(now_ms), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)

@@ -11,8 +11,6 @@
 -- @cost     O(n) in the user's blocks, at most 240
 -- @weight   700
 
-local BLOCKS_MAX = 240 -- as in people/block.lua
-
 local session = read('HGET', key.listening, 'session')
 if session and is_id(session) then
   local blocks = {}

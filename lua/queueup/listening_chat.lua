@@ -23,7 +23,6 @@
 -- most PAGE_BYTES_MAX are told.
 
 local PAGE_BYTES_MAX = 32768
-local CHAT_MAX = 100 -- as in say.lua
 
 own_session()
 local found, writers, seen = {}, {}, {}

@@ -25,7 +25,7 @@
 -- session.
 
 local PAGE_BYTES_MAX = 32768
-local NOBODY = '00000000-0000-0000-0000-000000000000' -- as in part_songs.lua
+local NOBODY = '00000000-0000-0000-0000-000000000000'
 
 local session = own_session('not_found', 'Session not found')
 local number = math.min(args.before or INTEGER_MAX, session.finished + 1) - 1

@@ -21,7 +21,6 @@
 -- ticket of the host, and for all tickets of another together (visit_ticket.lua). Guests may not invite. While a
 -- session is locked only its host may: such a ticket opens it, as do tickets from before.
 
-local TICKET_MS = 900000
 local TICKETS_MAX = 50
 
 local session = own_session()

@@ -4,8 +4,6 @@
 -- It goes behind part_answer.lua. While the user was away, events told all of those whom the user must not be shown. So
 -- the log is deleted when the user comes in and one of them is there (cut_events.lua).
 
-local SESSIONS_USER_MAX = 50
-
 -- Whether somebody takes part who must not be shown the user, nor the user that one.
 local function meets_hidden(host)
   local ids = {}

@@ -25,14 +25,12 @@
 local SESSION_MS = 86400000
 local EMPTY_MS = 3600000
 local PEOPLE_MAX = 500
-local GUEST_MS = 600000 -- without a connection or a vote for so long, a guest is no more there
 local QUEUE_MAX = 80
 local QUEUE_BYTES_MAX = 40960
 local QUEUED_USER_MAX = 25
 local SONG_BYTES_MAX = 2048
 local SONGS_MAX = 16384
 local HISTORY_MAX = 200
-local YEAR_9999_MS = 253370764800000
 
 -- A user as clients are told of one.
 local function person(id, kind, name)

@@ -26,8 +26,6 @@
 -- The session keeps the last CHAT_MAX messages in the list `chat`, newest first. Clients that are told `chat.changed`
 -- ask for them (listening_chat.lua), and each is answered what it may be shown.
 
-local CHAT_MAX = 100
-
 local session, note = own_session()
 local _, kind, name = noted(note)
 local message = {

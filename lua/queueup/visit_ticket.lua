@@ -49,7 +49,6 @@
 
 local GUESTS_MAX = 100
 local ADDRESS_GUESTS = 3
-local TICKET_MS = 900000 -- as in make_ticket.lua
 
 local session, ticket = ticket_session()
 if session.locked then fail('locked', 'This session is locked') end

@@ -20,6 +20,8 @@ struct LuaScanner {
         let text: String
         /// The line it begins on, from 1.
         let line: Int
+        /// The place of its first byte in the text.
+        let start: Int
     }
 
     private let bytes: [UInt8]
@@ -52,7 +54,7 @@ struct LuaScanner {
         guard let first = byte() else { return nil }
         let (start, startLine) = (place, line)
         func token(_ kind: Kind, _ text: ArraySlice<UInt8>) -> Token {
-            Token(kind: kind, text: String(decoding: text, as: UTF8.self), line: startLine)
+            Token(kind: kind, text: String(decoding: text, as: UTF8.self), line: startLine, start: start)
         }
         if ASCII.isLetter(first) || first == UInt8(ascii: "_") {
             while let next = byte(), ASCII.isLetter(next) || ASCII.isDigit(next) || next == UInt8(ascii: "_") { step() }

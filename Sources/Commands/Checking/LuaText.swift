@@ -11,15 +11,16 @@ struct LuaText {
     init(_ file: ScriptFile) {
         path = file.path
         tokens = LuaScanner.tokens(file.bytes)
-        declarations = LuaText.declared(tokens).reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        declarations = LuaText.declared(tokens).reduce(into: [:]) { $0[$1.text, default: 0] += 1 }
     }
 
-    private static func declared(_ tokens: [LuaScanner.Token]) -> [String] {
-        var names: [String] = []
+    /// The names that a text declares, in their order: variables, functions and parameters, in any scope.
+    static func declared(_ tokens: [LuaScanner.Token]) -> [LuaScanner.Token] {
+        var names: [LuaScanner.Token] = []
         func take(from index: Int) {
             var next = index
             while next < tokens.count, tokens[next].kind == .name {
-                names.append(tokens[next].text)
+                names.append(tokens[next])
                 guard next + 1 < tokens.count, tokens[next + 1].text == "," else { return }
                 next += 2
             }

@@ -35,7 +35,10 @@ public struct ScriptLibrary: Sendable {
         routeErrors = try ScriptLibrary.routeErrors(texts)
         keeps = try ScriptLibrary.keeps(texts)
         let served = Set(packs + [Scripts.core])
-        let embedded = Scripts.files.filter { served.contains($0.pack) }.map { ScriptFile($0) }
+        var problems: [ScriptProblem] = []
+        let constants = ScriptConstants(Scripts.constants.map { ScriptFile($0) }, problems: &problems)
+        func builtIn(_ file: Scripts.File) -> ScriptFile { constants.replaced(in: ScriptFile(file), &problems) }
+        let embedded = Scripts.files.filter { served.contains($0.pack) }.map { builtIn($0) }
         let operators = try directory.map { directory throws(StartProblem) in try ScriptLibrary.read(directory) } ?? []
         do {
             catalogue = try Catalogue(
@@ -43,23 +46,30 @@ public struct ScriptLibrary: Sendable {
         } catch {
             throw StartProblem(error.problems.map(\.description).joined(separator: "\n"))
         }
-        let own = Scripts.files.filter { $0.pack == Scripts.core }
-        func plain(_ name: String) -> [UInt8] { own.first { $0.name == name }?.source ?? [] }
-        var quick = ScriptFile(Scripts.quickPublish)
+        func plain(_ name: String) -> [UInt8] {
+            embedded.first { $0.pack == Scripts.core && $0.name == name }?.bytes ?? []
+        }
+        var quick = builtIn(Scripts.quickPublish)
         if isCluster {
             quick = ScriptFile(
                 name: quick.name, path: quick.path, bytes: ScriptLibrary.sharded(quick.bytes), pack: quick.pack)
         }
+        let prelude = builtIn(Scripts.prelude).bytes
         let assembler = ScriptAssembler(
-            prelude: isCluster ? ScriptLibrary.sharded(Scripts.prelude) : Scripts.prelude,
-            command: Scripts.commandPreludes.map { ScriptFile($0) },
-            outside: ScriptFile(Scripts.outsidePrelude), subscribe: plain("subscribe"), position: plain("position"),
-            quick: ["publish": quick], elsewhere: isCluster ? ScriptFile(Scripts.elsewherePrelude) : nil)
+            prelude: isCluster ? ScriptLibrary.sharded(prelude) : prelude,
+            command: Scripts.commandPreludes.map { builtIn($0) },
+            outside: builtIn(Scripts.outsidePrelude), subscribe: plain("subscribe"), position: plain("position"),
+            quick: ["publish": quick], elsewhere: isCluster ? builtIn(Scripts.elsewherePrelude) : nil)
+        try ScriptLibrary.check(problems)
         do {
             table = try ScriptTable(assembler.scripts(catalogue))
         } catch {
             throw StartProblem("the scripts contradict each other: \(error)")
         }
+    }
+
+    private static func check(_ problems: [ScriptProblem]) throws(StartProblem) {
+        guard problems.isEmpty else { throw StartProblem(problems.map(\.description).joined(separator: "\n")) }
     }
 
     /// The text for a cluster, where topics' channels are sharded: it publishes by `SPUBLISH`.
@@ -93,7 +103,7 @@ public struct ScriptLibrary: Sendable {
     private static func keeps(_ texts: [(path: String, bytes: [UInt8])]) throws(StartProblem) -> [Kept] {
         let readers = texts.map { KeptReader($0.bytes, path: $0.path) }
         let problems = readers.flatMap(\.problems)
-        guard problems.isEmpty else { throw StartProblem(problems.map(\.description).joined(separator: "\n")) }
+        try check(problems)
         return Kept.gateway + readers.flatMap(\.rows)
     }
 
@@ -111,7 +121,7 @@ public struct ScriptLibrary: Sendable {
                 errors.append(one)
             }
         }
-        guard problems.isEmpty else { throw StartProblem(problems.map(\.description).joined(separator: "\n")) }
+        try check(problems)
         return errors.sorted { ($1.prefix.utf8.count, $0.prefix) < ($0.prefix.utf8.count, $1.prefix) }
     }
 

@@ -1,0 +1,5 @@
+-- The numbers that several scripts of this pack share: NAME = number -- meaning, unit.
+
+FORGOTTEN_S = 604800 -- life of the note about forgotten messages, s: 7 days
+GROUPS_MAX = 200 -- most groups of a user
+MEMBERS_MAX = 50 -- most members of a group

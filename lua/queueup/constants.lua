@@ -1,0 +1,6 @@
+-- The numbers that several scripts of this pack share: NAME = number -- meaning, unit.
+
+CHAT_MAX = 100 -- most chat messages that a session keeps
+GUEST_MS = 600000 -- time from a guest's last sign to the end of the visit, ms
+SESSIONS_USER_MAX = 50 -- most sessions that are noted for a user
+TICKET_MS = 900000 -- life of a ticket, ms
