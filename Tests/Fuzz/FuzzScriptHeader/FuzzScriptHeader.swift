@@ -1,6 +1,15 @@
 import Commands
 import Core
 
+private let policies = Dictionary(
+    uniqueKeysWithValues: namespaces.map {
+        (
+            $0,
+            NamespacePolicy(subscribe: .anyone, publish: .service, logEventsMax: 200, logSeconds: 300, slow: .conflate)
+        )
+    })
+private let namespaces: Set = ["shop", "dj"]
+
 /// Reads a script's header, and when it is one, binds the rest of the input as a call's arguments.
 ///
 /// The input is a file; what follows its first NUL is the arguments.
@@ -12,7 +21,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     let lines = file.bytes.count { $0 == UInt8(ascii: "\n") } + 1
     do throws(CatalogueFailure) {
         let catalogue = try Catalogue(
-            embedded: [], operators: [file], namespaces: ["shop", "dj"], reservedPaths: ["/ws"])
+            embedded: [], operators: [file], namespaces: namespaces, reservedPaths: ["/ws"])
         check(catalogue)
         if let command = catalogue.commands.first { bind(command, Array(bytes[end...].dropFirst())) }
     } catch {
@@ -44,7 +53,7 @@ private func bind(_ command: CommandDescriptor, _ body: [UInt8]) {
     precondition(bound.values.count == command.arguments.count && bound.derived.count == command.derived.count)
     bound.resolved = command.resolved.map { _ in Array("found".utf8) }
     let settings = CommandSettings(
-        keys: Keys(prefix: []), policies: NamespacePolicy.defaults, outbox: OutboxRoom(laneMax: 1, payerMax: 1),
+        keys: Keys(prefix: []), policies: policies, outbox: OutboxRoom(laneMax: 1, payerMax: 1),
         doneSeconds: 1, membersMax: 1,
         callsMax: 1,
         answerLimits: Limits().answers, answerBytesMax: Limits().answerBytesMax, nowMs: { 0 })

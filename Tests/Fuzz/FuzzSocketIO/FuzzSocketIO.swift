@@ -3,7 +3,7 @@ import Dialects
 
 private let json = JSON.Limits(depthMax: 16, elementsMax: 1_000)
 private let dialect = SocketIODialect(
-    namespaces: SocketIODialect.namespaces,
+    namespaces: ["/", "/queue", "/bookings", "/social", "/dj", "/challenges"],
     settings: SocketIODialect.Settings(
         pingIntervalMs: 300, pingTimeoutMs: 200, payloadBytesMax: 4_096, connectMs: 1_000, json: json,
         subscribeBatchMax: 4, publishBytesMax: 1_024),
