@@ -141,7 +141,8 @@ let package = Package(
                 .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))
             ]),
 
-        // The apps' library: nothing but Foundation beneath it (docs/archive/decisions.md, D77). Linux needs sockets of our own.
+        // The apps' library: nothing but Foundation beneath it (docs/archive/decisions.md, D77). Linux needs sockets of
+        // our own.
         .target(name: "SwitchboardClient", swiftSettings: published),
         .target(
             name: "SwitchboardClientLinux", dependencies: ["SwitchboardClient", "COpenSSL"], swiftSettings: published),

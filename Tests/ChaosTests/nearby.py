@@ -34,7 +34,7 @@ TOLD_MAX = 50
 # How listeners are set, and how many of a thousand are. Not so many on one spot that the scripts look at any.
 KINDS = [(925, "everyone", 0), (30, "everyone", 100), (5, "everyone", 1_000), (30, "followers", 0), (10, "nobody", 0)]
 CROWD_KINDS = [(950, "everyone", 0), (20, "everyone", 100), (30, "followers", 0)]
-# What a listener's settings say of the rounding; who has chosen nothing is rounded to 100 m.
+# The rounding in a listener's settings; without a choice it is 100 m.
 ROUNDINGS = {b"exact": 0, b"100": 100, b"1000": 1_000, None: 100}
 DEGREES = re.compile(r"(?=(?<!\d)(-?\d{1,3}\.\d{7}))")
 USERS = re.compile(r"[0-9a-f]{8}-0000-4000-8000-[0-9a-f]{12}|app-\d+")

@@ -2,7 +2,7 @@ import Core
 import Dialects
 import Testing
 
-/// What clients send that must be understood: every row of the protocol's table.
+/// Frames of clients that the dialect understands: every row of the protocol's table.
 @Suite struct NativeCommandTests {
     @Test(arguments: [
         "{\"event\":\"subscribe\",\"data\":{\"topic\":\"shop:42\"}}",

@@ -15,7 +15,7 @@ PACKS = ["core", "barbershop"]
 NOW_MS = 1_795_205_000_123
 # The file of a pack's shared numbers; it is no script.
 CONSTANTS = "constants"
-# What Lua reads as one piece: comments, texts, numbers and names.
+# The tokens of Lua: comments, texts, numbers and names.
 PIECES = re.compile(
     r"(?:--)?\[(?P<level>=*)\[.*?\](?P=level)\]|--[^\n]*"
     r"""|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|\d[\w.]*|[A-Za-z_]\w*""", re.S)

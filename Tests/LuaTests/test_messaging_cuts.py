@@ -237,7 +237,7 @@ def test_a_partners_own_log_forgets_an_erased_user(chats, commands, scripts):
 
 
 def drained(chats, user):
-    """What the user's own topic has told, once all that is gone was taken out."""
+    """The events in the log of the user's own topic, without those that were deleted."""
     while not chats.refresh("forgotten_refresh", user)["idle"]:
         pass
     return json.dumps(chats.commands.log(f"user:{user}"))

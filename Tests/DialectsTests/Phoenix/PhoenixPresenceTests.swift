@@ -2,7 +2,7 @@ import Core
 import Dialects
 import Testing
 
-/// Who is here, in the frames of Phoenix.
+/// Presence in the frames of Phoenix.
 @Suite struct PhoenixPresenceTests {
     private func member(
         _ number: Int, key: String, user: String? = nil, meta: String = "{}", revision: Int = 1
