@@ -149,7 +149,7 @@ public final class GatewayNode {
                 address, count: node.shards.count, isShared: settings.reusePort)
             plans.append(
                 ListenerPlan(
-                    name: name, tls: tls, role: role, expectsProxyHeader: { proxy && node.isTrustedProxy($0) },
+                    name: name, tls: tls, role: role, expectsProxyHeader: { proxy && node.rates.isTrustedProxy($0) },
                     admission: role.isOperations ? OpenAdmission() : node.admission, address: bound,
                     descriptors: descriptors))
             return bound
@@ -205,7 +205,7 @@ public final class GatewayNode {
         do {
             let authenticator = try NodeParts.authenticator(settings)
             let tls = try NodeParts.tls(settings, replacing: tls)
-            node.reload(Node.Reloadable(authenticator: authenticator, certificate: tls))
+            node.reload(CallerGate.Keys(authenticator: authenticator, certificate: tls))
             if let tls { for mailbox in node.shards { _ = mailbox.send(.replaceTLS(tls)) } }
             self.tls = tls
             SecretFiles.warn(settings, node.log)

@@ -30,7 +30,7 @@ extension Metrics {
         let couriers = node.nodes.withLock { $0.offsetMs == nil ? nil : $0.others.filter { $0.kind == .courier }.count }
         if let couriers { page.gauge("switchboard_couriers_live", "Couriers alive.", couriers) }
         page.tell(node.outsideCalls.withLock { $0.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } })
-        if let certificate = node.rights.certificate {
+        if let certificate = node.gate.certificate {
             page.gauge(
                 "switchboard_certificate_ends_seconds", "When the certificate ends, seconds since 1970.",
                 certificate.notAfter)

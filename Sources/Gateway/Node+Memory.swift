@@ -27,7 +27,7 @@ extension Node {
     /// An expired certificate is a warning as well. Every node has the same one, and red nodes would also lose the
     /// connections that are open already.
     func lookAtCertificate() {
-        guard let certificate = rights.certificate else { return }
+        guard let certificate = gate.certificate else { return }
         let leftSeconds = certificate.notAfter - Clock.wallMs() / 1_000
         let figures = [("ends", Timestamp.text(wallMs: certificate.notAfter * 1_000))]
         if leftSeconds <= 0 {

@@ -13,14 +13,6 @@ import Transport
 ///
 /// Immutable once made, except for members that say how they are guarded. Thread: any.
 final class Node: Sendable {
-    /// Rights that a reload may replace.
-    struct Reloadable: Sendable {
-        /// Checks credentials.
-        var authenticator: Authenticator
-        /// The certificate of the TLS listener: pages of a name in it are the gateway's own.
-        var certificate: TLSContext?
-    }
-
     /// A random name that identifies the node in logs and in `CLIENT LIST`.
     let name: String
     let limits: Limits
@@ -36,7 +28,6 @@ final class Node: Sendable {
     let access: AccessPolicy
     /// Decides which routes and commands a caller may use.
     let callRights: CallRights
-    let origins: OriginPolicy
     /// Proves to any node which session a client had.
     let proofs: SessionProofs
     /// The registry of dialects.
@@ -52,7 +43,6 @@ final class Node: Sendable {
     let guests: DemoGuests?
     /// The demo's phones; `nil` where no pushes are sent.
     let phones: DemoPhones?
-    let allowsAnonymous: Bool
     let probeChannel: [UInt8]
     let log: Log
     /// The part of the log that names clients.
@@ -105,14 +95,12 @@ final class Node: Sendable {
     let isDemoOrderRunning = Atomic<Bool>(false)
     /// Number of shards that have not ended.
     let shardsRunning = Atomic<Int>(0)
-    private let trustedProxies: [CIDR]
-    private let reloadable: Guarded<Reloadable>
     /// The budgets of callers in this node.
     let budgets: Budgets
-    let revocations = Guarded(Revocations())
-    private let userActions: Guarded<KeyedBuckets<[UInt8]>>
-    private let addressRequests: Guarded<KeyedBuckets<IPAddress>>
-    private let addressDocuments: Guarded<KeyedBuckets<IPAddress>>
+    /// Decides who a caller is.
+    let gate: CallerGate
+    /// The rates of callers in this node.
+    let rates: CallerRates
 
     init(
         _ settings: GatewaySettings, parts: NodeParts, servesPages: Bool, guests: DemoGuests?,
@@ -143,7 +131,9 @@ final class Node: Sendable {
             parts.library.catalogue, version: ProductVersion.text, limits: settings.limits,
             hasOperations: settings.ops == nil, errors: parts.library.routeErrors)
         documents = OpenAPIDocuments(interface, callRights)
-        origins = parts.origins
+        gate = CallerGate(parts.keys, origins: parts.origins, allowsAnonymous: settings.anonymous)
+        let rates = CallerRates(settings.limits, trustedProxies: settings.trustProxies)
+        self.rates = rates
         let proofs = SessionProofs()
         self.proofs = proofs
         dialects = DialectRegistry.standard(settings, proofs)
@@ -154,7 +144,6 @@ final class Node: Sendable {
         self.servesPages = servesPages
         self.guests = guests
         self.phones = phones
-        allowsAnonymous = settings.anonymous
         proxyProtocol = settings.proxyProtocol
         // `#` cannot occur in a topic, so no client can subscribe to a probe or forge one.
         probeChannel = keys.probe(name)
@@ -165,23 +154,9 @@ final class Node: Sendable {
         }
         self.accessLog = accessLog.map { ClientAccess(log: $0) }
         clientLog = ClientLog(log, node: name, linesPerSecond: settings.limits.clientLinesPerSecond)
-        let proxies = settings.trustProxies
-        trustedProxies = proxies
         admission = NodeAdmission(
-            limits: settings.limits, isShared: { address in proxies.contains { $0.contains(address) } })
-        reloadable = Guarded(parts.reloadable)
-        let perSecond = settings.limits.userActionsPerSecond
-        userActions = Guarded(
-            KeyedBuckets(
-                RateLimit(perSecond: perSecond, burst: perSecond * 2), capacity: settings.limits.rateBucketsMax))
+            limits: settings.limits, isShared: { rates.isTrustedProxy($0) })
         budgets = Budgets(settings.limits, nowMs: Clock.monotonicMs())
-        let requests = settings.limits.requestsPerAddressPerSecond
-        addressRequests = Guarded(
-            KeyedBuckets(RateLimit(perSecond: requests, burst: requests * 2), capacity: settings.limits.rateBucketsMax))
-        let documentRate = settings.limits.documentsPerAddressPerSecond
-        addressDocuments = Guarded(
-            KeyedBuckets(
-                RateLimit(perSecond: documentRate, burst: documentRate * 10), capacity: settings.limits.rateBucketsMax))
         memory = MemoryWatch(boundBytes: MemoryWatch.bound(settings.limits.memoryBytesMax))
         var wakes: [Wake] = []
         for _ in 0..<parts.shardCount { wakes.append(try Wake()) }
@@ -194,43 +169,14 @@ final class Node: Sendable {
     /// A number that no other connection of this node has had.
     func newConnectionNumber() -> Int { connectionNumber.add(1, ordering: .relaxed).newValue }
 
-    /// The current keys and names; replaced by a reload.
-    var rights: Reloadable { reloadable.withLock { $0 } }
-
     /// Replaces tokens' keys and API keys for new callers, and ends the sessions of removed keys.
-    func reload(_ rights: Reloadable) {
-        reloadable.withLock { $0 = rights }
-        _ = tellShards(RightsChange(keysReplaced: true))
+    func reload(_ keys: CallerGate.Keys) {
+        gate.replace(keys)
+        _ = broadcast(RightsChange(keysReplaced: true))
     }
 
-    /// Whether a peer may report addresses of others; a unix socket (`nil`) is in no range.
-    func isTrustedProxy(_ address: IPAddress?) -> Bool {
-        guard let address else { return false }
-        return trustedProxies.contains { $0.contains(address) }
-    }
-
-    /// The payer whose budget is charged for a caller at an address; trusted proxies and unix sockets stand for many.
-    func payer(_ caller: Caller, at address: IPAddress?) -> Payer {
-        caller.payer(from: isTrustedProxy(address) ? nil : address)
-    }
-
-    /// Counts one publish or command against a user's rate on this node; returns the milliseconds until the next is
-    /// allowed.
-    ///
-    /// `nil` when it was counted.
-    func waitForUserAction(_ user: [UInt8], nowMs: Int) -> Int? {
-        userActions.withLock { $0.takeOrWaitMs(user, nowMs: nowMs) }
-    }
-
-    /// The same for an HTTP request of an address; trusted proxies and unix sockets stand for many and are not counted.
-    func waitForRequest(_ address: IPAddress?, nowMs: Int) -> Int? {
-        guard let address, !isTrustedProxy(address) else { return nil }
-        return addressRequests.withLock { $0.takeOrWaitMs(address.limitKey, nowMs: nowMs) }
-    }
-
-    /// The same for an OpenAPI document, which is large.
-    func waitForDocument(_ address: IPAddress?, nowMs: Int) -> Int? {
-        guard let address, !isTrustedProxy(address) else { return nil }
-        return addressDocuments.withLock { $0.takeOrWaitMs(address.limitKey, nowMs: nowMs) }
+    /// Makes every shard check its sessions; false when one of them could not be notified.
+    func broadcast(_ change: RightsChange) -> Bool {
+        change.isEmpty || shards.allSatisfy { $0.send(.rights(change)) }
     }
 }

@@ -138,10 +138,10 @@ final class Shard {
             shard: index, limits: node.limits, repairs: node.testFault != .noRepair,
             store: store, bus: node.bus, statistics: statistics, nowMs: { reactor.nowMs })
         sessionRules.payJoin = { [store, unowned topics] topic, caller, address in
-            store.payJoin(topic, payer: node.payer(caller, at: address), isCoalesced: topics.isCoalesced(topic))
+            store.payJoin(topic, payer: node.rates.payer(caller, at: address), isCoalesced: topics.isCoalesced(topic))
         }
-        sessionRules.addressRoom = { node.budgets.room(of: node.payer(.anonymous, at: $0)) }
-        sessionRules.noteHeld = { node.budgets.hold($0, node.payer(.anonymous, at: $1)) }
+        sessionRules.addressRoom = { node.budgets.room(of: node.rates.payer(.anonymous, at: $0)) }
+        sessionRules.noteHeld = { node.budgets.hold($0, node.rates.payer(.anonymous, at: $1)) }
         store.onScriptFault = { [unowned self] in scriptFailed($0, $1) }
         single?.witness = { [unowned store] in store.witness }
         store.lastDelivered = { [unowned topics] in topics.position($0) }
