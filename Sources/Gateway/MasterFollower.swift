@@ -37,7 +37,7 @@ final class MasterFollower {
         holder.follower = self
         let log = node.log
         watch = try SentinelWatch(
-            context, node.redis, name: "switchboard-\(node.name)", statistics: node.sentinelStatistics,
+            context, node.redis, name: "switchboard-\(node.name)", statistics: node.figures.sentinel,
             onNews: { SentinelLog.tell($0, log) }, onMap: { [unowned self] in take($0) })
     }
 

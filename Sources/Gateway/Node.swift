@@ -56,32 +56,12 @@ final class Node: Sendable {
     let health: Health
     let admission: NodeAdmission
     let memory: MemoryWatch
-    let statistics = BusStatistics()
-    let reloads = ReloadStatistics()
-    let shardStatistics = Registry<ShardStatistics>()
-    /// The figures of the broker's loop; `nil` until it runs.
-    let busLoop = Guarded<LoopStatistics?>(nil)
-    let redisStatistics = Registry<RedisStatistics>()
-    let sentinelStatistics = SentinelStatistics()
-    let masterFigures: MasterFigures
-    /// The masters' answers about loading their own files.
-    let loads: Guarded<LoadBook>
-    /// State of the outbox.
-    let outbox: Guarded<OutboxBook>
-    /// Memory, evictions and persistence of the masters.
-    let servers: Guarded<ServerBook>
-    /// Number of live workers; `nil` while it is unknown.
-    let workersAlive = Guarded<Int?>(nil)
-    /// Calls of outside services, by service.
-    let outsideCalls = Guarded<[String: CallsFigures]>([:])
-    /// When the node was made, monotonic milliseconds.
-    let startedMs = Clock.monotonicMs()
-    /// Periods in which the whole process stood still.
-    let stalls = ProcessStalls()
+    /// The figures of this node.
+    let figures: NodeFigures
+    /// The page of metrics.
+    let metrics: Metrics
     /// The time by which tokens, revocations and scripts are checked.
     let clock: NodeClock
-    /// State of this machine's clock, and the other processes that share the Redis.
-    let nodes: Guarded<NodeBook>
     /// Mailboxes and wakes of the shards, by number.
     let shards: [Mailbox<ShardMessage>]
     let shardWakes: [Wake]
@@ -113,15 +93,8 @@ final class Node: Sendable {
         redis = parts.redis
         redisWait = settings.redisWait
         health = Health(isPartialEnough: settings.readyPartial, log: log)
-        loads = Guarded(LoadBook(user: parts.redis.url.userName))
-        outbox = Guarded(OutboxBook(lateMs: settings.limits.outboxLateMs))
-        servers = Guarded(
-            ServerBook(
-                evictionWarnMs: settings.limits.evictionWarnMs, percentMax: settings.limits.redisMemoryPercent))
         clock = parts.clock
-        nodes = Guarded(
-            NodeBook(NodeEntry(.gateway, name: Array(name.utf8)), boundMs: settings.limits.clockMs))
-        masterFigures = MasterFigures(addressesMax: settings.limits.clusterNodesMax)
+        figures = NodeFigures(settings.limits, name: name, redisUser: parts.redis.url.userName)
         library = parts.library
         scripts = parts.scripts
         commands = parts.commandSettings(settings)
@@ -162,6 +135,10 @@ final class Node: Sendable {
         for _ in 0..<parts.shardCount { wakes.append(try Wake()) }
         shardWakes = wakes
         shards = wakes.map { Mailbox(capacity: settings.limits.mailboxMax, wake: $0) }
+        metrics = Metrics(
+            figures: figures, health: health, admission: admission, memory: memory, budgets: budgets, gate: gate,
+            log: log,
+            clientLog: clientLog, accessLog: self.accessLog)
         busWake = try Wake()
         bus = Mailbox(capacity: settings.limits.mailboxMax, wake: busWake)
     }

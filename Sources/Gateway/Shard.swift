@@ -150,7 +150,7 @@ final class Shard {
             nodeWatch?.linkIsNew(nowMs: reactor.nowMs)
             relaySecret?.linkIsNew()
         }
-        node.shardStatistics.add(statistics)
+        node.figures.shards.add(statistics)
         timer = try ReactorTimer(reactor) { [unowned self] in timerFired() }
         timer?.set(atMs: reactor.nowMs)
         reactor.onMailbox = { [unowned self] in takeMessages() }
@@ -209,7 +209,7 @@ final class Shard {
         if let single { news.look(at: single) }
         if let cluster { clusterReporter.look(at: cluster) }
         if index == 0 {
-            node.lookAtMemory()
+            node.health.check(node.memory, node.admission)
             node.clientLog.sweep(nowMs: nowMs)
         }
         topics.sweep()
