@@ -10,7 +10,7 @@ import Transport
 /// The services that peers and their sessions need of their shard.
 extension Shard: PeerHost {
     func verify(_ token: [UInt8]) -> Result<Identity, TokenFailure> {
-        node.gate.verify(token, now: wallSeconds)
+        node.gate.verify(token, now: clock.wallSeconds)
     }
 
     /// A connection may be older than a change of its credentials, so these are checked again.
@@ -22,7 +22,8 @@ extension Shard: PeerHost {
             judged = verify(token).map { .user($0) }
         } else if !node.gate.authenticator.stillKnows(caller) {
             judged = .failure(.replaced)
-        } else if case .user(let identity) = caller, identity.expiresAt + limits.tokenLeewaySeconds <= wallSeconds {
+        } else if case .user(let identity) = caller, identity.expiresAt + limits.tokenLeewaySeconds <= clock.wallSeconds
+        {
             judged = .failure(.expired)
         } else {
             return node.gate.unlessRevoked(caller).flatMap(node.gate.unlessAnonymous)
@@ -35,6 +36,8 @@ extension Shard: PeerHost {
             return failure.refusal
         }.flatMap(node.gate.unlessAnonymous)
     }
+
+    func undeliverable(_ delivery: Delivery) { transports.undeliverable(delivery) }
 
     /// Logs a script's fault for its author, by the lines of its file.
     func scriptFailed(_ name: String, _ text: String) {
@@ -142,26 +145,6 @@ extension Shard: PeerHost {
             [("reason", code), ("error", message)] + ClientLog.fields(session.caller, at: session.address)
                 + ClientLog.fields(topic.map { [$0] } ?? [])
         }
-    }
-
-    /// Logs the end of a client when it is not the usual one.
-    func logEnd(_ reason: CloseReason, of peer: Peer?, at address: IPAddress?, bytesUnsent: Int) {
-        guard let trouble = ClientTrouble(ending: reason) else { return }
-        node.clientLog.write(trouble, nowMs: nowMs) {
-            [("reason", reason.rawValue)] + ClientLog.fields(peer?.knownCaller, at: address)
-                + ClientLog.fields(peer?.sessions.flatMap(\.topicsHeld) ?? []) + [("bytes", "\(bytesUnsent)")]
-        }
-    }
-
-    /// Logs the end of a connection in the access log.
-    func writeAccess(
-        _ connection: Connection, _ transport: ClientAccess.Transport, _ reason: CloseReason, by caller: Caller?
-    ) {
-        guard let access = node.accessLog, connection.number > 0 else { return }
-        let tally = ClientAccess.Tally(
-            number: connection.number, lastedMs: nowMs - connection.openedMs, bytesIn: connection.bytesIn,
-            bytesOut: connection.bytesOut)
-        access.ended(tally, transport, reason, by: caller, at: connection.address)
     }
 
     /// Charges an operation of a session to its caller's budget.
