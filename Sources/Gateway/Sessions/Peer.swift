@@ -5,7 +5,8 @@ import Rights
 /// The client of a connection: runs its dialect machine and its client sessions.
 ///
 /// The transport passes bytes to the dialect machine, which passes requests to a session. Answers take the same way
-/// back. Sessions send events to the transport directly. Thread: the shard's.
+/// back. Events pass the machine by: the session's bytes go to the transport, and only a dialect that decorates events
+/// is asked for more (``EventDecorating``). Thread: the shard's.
 final class Peer: SessionOutput {
     private struct AttachedSession {
         let sessionID: SessionID
@@ -27,8 +28,8 @@ final class Peer: SessionOutput {
     ///
     /// Checking a token costs a signature verification, and each session begins with full rates.
     private var dialects: TokenBucket
-    /// Whether the dialect machine adds a mark to each event.
-    private var isMarking: Bool
+    /// Whether the dialect machine decorates events now.
+    private var isDecorating: Bool
 
     /// A client that speaks the dialect; the dialect machine starts with ``begin(on:)``.
     init(host: any PeerHost, dialect: any Dialect, caller: Caller) {
@@ -38,7 +39,7 @@ final class Peer: SessionOutput {
         machine = dialect.converse()
         let perSecond = host.sessionRules.limits.authenticationsPerSecond
         dialects = TokenBucket(RateLimit(perSecond: perSecond, burst: perSecond * 10), nowMs: host.nowMs)
-        isMarking = machine.marksEvents
+        isDecorating = machine.isDecorating
     }
 
     // MARK: From the transport
@@ -111,7 +112,7 @@ final class Peer: SessionOutput {
         var steps: [DialectStep] = []
         let earlierMs = machine.deadlineMs
         take(&machine, &steps)
-        isMarking = machine.marksEvents
+        isDecorating = machine.isDecorating
         let deadlineMs = machine.deadlineMs
         var hasAsked = false
         for step in steps where transport != nil {
@@ -181,33 +182,20 @@ final class Peer: SessionOutput {
         converse { $0.told(message, at: sessionID, ref: ref, &$1) }
     }
 
-    func replayed(
-        _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at sessionID: SessionID, ref: Reference?
-    ) {
-        guard transport != nil else { return }
-        machine.replayed(events, of: topic, upTo: position, at: sessionID, ref: ref)
-    }
-
     func send(_ delivery: Delivery, _ encoding: Encoding, at sessionID: SessionID, isBacklog: Bool) -> Bool {
         guard let transport else { return true }
-        var own: OwnWords?
-        if isMarking, let position = delivery.message.position {
-            if let mark = machine.mark(delivery.topic, position) {
-                own = .before(mark)
-            } else {
-                own = machine.own(delivery.topic, position, at: sessionID) {
-                    encoding.units(delivery.topic, delivery.message)
-                }.map { .instead($0) }
+        var own: EventDecoration?
+        if isDecorating, let position = delivery.message.position {
+            own = machine.decorate(delivery.topic, position, at: sessionID) {
+                encoding.units(delivery.topic, delivery.message)
             }
         }
         return transport.send(delivery, encoding, own: own, isBacklog: isBacklog)
     }
 
     func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool {
-        isMarking ? false : transport?.send(batch, encoding) ?? false
+        isDecorating ? false : transport?.send(batch, encoding) ?? false
     }
-
-    func operation(of ref: Reference) -> OperationName? { machine.operation(of: ref) }
 
     func close(_ reason: CloseReason) { transport?.close(reason) }
 

@@ -160,8 +160,6 @@ final class Session: TopicClient {
             host.replay(topic, wanted, asker: ReadCaller(caller: CommandCaller(caller), payer: payer)) { [self] in
                 take(.replayed(topic, number: number, $0))
             }
-        case .tellReplay(let topic, let events, let position, let ref):
-            output?.replayed(events, of: topic, upTo: position, at: sessionID, ref: ref)
         case .join(let request, let ref):
             host.join(self, request, ref: ref)
         case .follow(let topic): follow(topic)
@@ -182,7 +180,7 @@ final class Session: TopicClient {
             }
         case .untrack(let topic, let ref):
             host.untrack(self, topic) { [self] in take(.tracked(topic, $0, isNew: false, ref: ref)) }
-        case .run(let name, let arguments, let ref): run(name, arguments, ref)
+        case .run(let name, let arguments, let operation, let ref): run(name, arguments, operation, ref)
         case .came(let user): host.came(user)
         case .left(let user): host.left(user)
         case .establish: output?.established()
@@ -220,10 +218,12 @@ final class Session: TopicClient {
         isFollowing = false
     }
 
-    private func run(_ name: String, _ arguments: CommandArguments, _ ref: Reference?) {
+    private func run(
+        _ name: String, _ arguments: CommandArguments, _ operation: OperationName?, _ ref: Reference?
+    ) {
         let lane = operations.lane ?? host.newLane()
         operations.lane = lane
-        let operation = ref.flatMap { output?.operation(of: $0) }.map { operations.id($0) }
+        let operation = operation.map { operations.id($0) }
         host.run(
             name, arguments, operation: operation, scope: operations.scope, lane: lane, caller: state.caller,
             payer: payer

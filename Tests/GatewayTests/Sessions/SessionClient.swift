@@ -162,6 +162,7 @@ final class SessionClient: SessionOutput {
             answered(ref, nil, nil)
         case .ack, .published, .pong:
             answered(ref, nil, nil)
+        case .replayed(let topic, _, let position): replayed(topic, upTo: position, ref)
         case .warning: break
         default: world.violated("client \(number) was told something else")
         }
@@ -210,11 +211,8 @@ final class SessionClient: SessionOutput {
         return true
     }
 
-    func replayed(
-        _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at sessionID: SessionID, ref: Reference?
-    ) {
-        guard session != nil, !isClosing else { return }
-        guard let ref = ref.flatMap({ ASCII.decimal($0.bytes) }), asked[ref]?.topics?.contains(topic) == true else {
+    private func replayed(_ topic: Topic, upTo position: Position, _ ref: Int?) {
+        guard let ref, asked[ref]?.topics?.contains(topic) == true else {
             return world.violated("client \(number) is told the past of \(topic), which it did not ask for")
         }
         if view.contains(topic), stands[topic] ?? 0 > position.offset {
@@ -224,8 +222,6 @@ final class SessionClient: SessionOutput {
     }
 
     func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool { false }
-
-    func operation(of ref: Reference) -> OperationName? { nil }
 
     func close(_ reason: CloseReason) {
         world.note("client \(number) is closed: \(reason)")

@@ -112,7 +112,7 @@ final class ToyLine: ClientTransport {
 
     func send(_ unit: WireUnit) { said.append(String(decoding: unit.bytes, as: UTF8.self)) }
 
-    func send(_ delivery: Delivery, _ encoding: Encoding, own: OwnWords?, isBacklog: Bool) -> Bool {
+    func send(_ delivery: Delivery, _ encoding: Encoding, own: EventDecoration?, isBacklog: Bool) -> Bool {
         delivery.counts.countUndeliverable()
         let frame = delivery.frame(encoding)
         // The header of a short frame has two bytes.
