@@ -18,7 +18,7 @@ struct NodeParts {
     let scripts: EventLogScripts
     let access: AccessPolicy
     let origins: OriginPolicy
-    let reloadable: Node.Reloadable
+    let keys: CallerGate.Keys
     let tls: TLSContext?
     let shardCount: Int
     /// The time by which the node decides.
@@ -48,7 +48,7 @@ struct NodeParts {
             throw StartProblem(error.description)
         }
         tls = try NodeParts.tls(settings, replacing: nil)
-        reloadable = Node.Reloadable(authenticator: try NodeParts.authenticator(settings), certificate: tls)
+        keys = CallerGate.Keys(authenticator: try NodeParts.authenticator(settings), certificate: tls)
         // A topic's interested shards are a bit set.
         shardCount = min(settings.shards > 0 ? settings.shards : max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1), 64)
     }

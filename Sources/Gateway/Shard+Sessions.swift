@@ -10,7 +10,7 @@ import Transport
 /// The services that peers and their sessions need of their shard.
 extension Shard: PeerHost {
     func verify(_ token: [UInt8]) -> Result<Identity, TokenFailure> {
-        node.verify(token, now: wallSeconds)
+        node.gate.verify(token, now: wallSeconds)
     }
 
     /// A connection may be older than a change of its credentials, so these are checked again.
@@ -20,12 +20,12 @@ extension Shard: PeerHost {
         let judged: Result<Caller, TokenFailure>
         if let token {
             judged = verify(token).map { .user($0) }
-        } else if !node.rights.authenticator.stillKnows(caller) {
+        } else if !node.gate.authenticator.stillKnows(caller) {
             judged = .failure(.replaced)
         } else if case .user(let identity) = caller, identity.expiresAt + limits.tokenLeewaySeconds <= wallSeconds {
             judged = .failure(.expired)
         } else {
-            return node.unlessRevoked(caller).flatMap(node.unlessAnonymous)
+            return node.gate.unlessRevoked(caller).flatMap(node.gate.unlessAnonymous)
         }
         return judged.mapError { failure in
             statistics.authenticationFailures.add(1)
@@ -33,7 +33,7 @@ extension Shard: PeerHost {
                 [("reason", failure.rawValue)] + ClientLog.fields(nil, at: address)
             }
             return failure.refusal
-        }.flatMap(node.unlessAnonymous)
+        }.flatMap(node.gate.unlessAnonymous)
     }
 
     /// Logs a script's fault for its author, by the lines of its file.
@@ -88,7 +88,7 @@ extension Shard: PeerHost {
 
     func leftPresence(_ session: Session, _ topic: Topic) { presence.left(session, topic) }
 
-    func payer(_ caller: Caller, at address: IPAddress?) -> Payer { node.payer(caller, at: address) }
+    func payer(_ caller: Caller, at address: IPAddress?) -> Payer { node.rates.payer(caller, at: address) }
 
     func run(
         _ name: String, _ arguments: CommandArguments, operation: OperationID?, scope: [UInt8], lane: UInt64,
@@ -172,7 +172,7 @@ extension Shard: PeerHost {
         case .publish:
             // An anonymous caller has no rate of its own; the limit on its connection's messages bounds it.
             guard case .user(let identity) = caller, !caller.isService else { return nil }
-            return node.waitForUserAction(identity.user, nowMs: nowMs)
+            return node.rates.waitForUserAction(identity.user, nowMs: nowMs)
         case .joins, .readFollows:
             return nil
         }

@@ -138,10 +138,10 @@ final class Shard {
             shard: index, limits: node.limits, repairs: node.testFault != .noRepair,
             store: store, bus: node.bus, statistics: statistics, nowMs: { reactor.nowMs })
         sessionRules.payJoin = { [store, unowned topics] topic, caller, address in
-            store.payJoin(topic, payer: node.payer(caller, at: address), isCoalesced: topics.isCoalesced(topic))
+            store.payJoin(topic, payer: node.rates.payer(caller, at: address), isCoalesced: topics.isCoalesced(topic))
         }
-        sessionRules.addressRoom = { node.budgets.room(of: node.payer(.anonymous, at: $0)) }
-        sessionRules.noteHeld = { node.budgets.hold($0, node.payer(.anonymous, at: $1)) }
+        sessionRules.addressRoom = { node.budgets.room(of: node.rates.payer(.anonymous, at: $0)) }
+        sessionRules.noteHeld = { node.budgets.hold($0, node.rates.payer(.anonymous, at: $1)) }
         store.onScriptFault = { [unowned self] in scriptFailed($0, $1) }
         single?.witness = { [unowned store] in store.witness }
         store.lastDelivered = { [unowned topics] in topics.position($0) }
@@ -150,7 +150,7 @@ final class Shard {
             nodeWatch?.linkIsNew(nowMs: reactor.nowMs)
             relaySecret?.linkIsNew()
         }
-        node.shardStatistics.add(statistics)
+        node.figures.shards.add(statistics)
         timer = try ReactorTimer(reactor) { [unowned self] in timerFired() }
         timer?.set(atMs: reactor.nowMs)
         reactor.onMailbox = { [unowned self] in takeMessages() }
@@ -209,7 +209,7 @@ final class Shard {
         if let single { news.look(at: single) }
         if let cluster { clusterReporter.look(at: cluster) }
         if index == 0 {
-            node.lookAtMemory()
+            node.health.check(node.memory, node.admission)
             node.clientLog.sweep(nowMs: nowMs)
         }
         topics.sweep()

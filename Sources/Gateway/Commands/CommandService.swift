@@ -90,7 +90,7 @@ final class CommandService {
         do throws(Refusal) {
             if let refusal = node.callRights.refusal(command, caller) { throw refusal }
             if case .user(let identity) = caller, !caller.isService,
-                let waitMs = node.waitForUserAction(identity.user, nowMs: nowMs())
+                let waitMs = node.rates.waitForUserAction(identity.user, nowMs: nowMs())
             {
                 statistics.rateLimited.add(1)
                 throw Refusal(
@@ -101,7 +101,7 @@ final class CommandService {
                 command, body: request.body, path: request.path, query: request.query, known: request.known,
                 caller: commandCaller, address: payer.address)
             if let refusal = CommandGrants.refusal(
-                command, bound, caller, node.rights.authenticator.verifier.grants)
+                command, bound, caller, node.gate.authenticator.verifier.grants)
             {
                 throw refusal
             }
@@ -123,7 +123,7 @@ final class CommandService {
             refusal: { CommandGrants.outside(command, $0, caller) }, lane: request.lane
         ) { [node, statistics, nowMs, bound] outcome in
             let result = outcome.result.mapError { $0.after(markWaitMs) }.flatMap {
-                CommandGrants.sign($0, command, bound, node.rights.authenticator.verifier.grants)
+                CommandGrants.sign($0, command, bound, node.gate.authenticator.verifier.grants)
             }
             switch result {
             case .success(let answer):

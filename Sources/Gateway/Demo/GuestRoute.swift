@@ -16,7 +16,7 @@ struct GuestRoute {
     /// Answers the request.
     func answer(_ request: HTTPRequest, _ respond: @escaping Respond) {
         guard request.head.method == .get else { return respond(.methodNotAllowed([.get], keepAlive: true)) }
-        if let waitMs = shard.node.waitForUserAction(GuestRoute.allowance, nowMs: shard.nowMs) {
+        if let waitMs = shard.node.rates.waitForUserAction(GuestRoute.allowance, nowMs: shard.nowMs) {
             let refusal = Refusal(.rateLimited, "too many guests at once; try again", retryAfterMs: waitMs)
             return respond(.refusal(refusal, keepAlive: true))
         }

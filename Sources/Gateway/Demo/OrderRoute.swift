@@ -20,7 +20,7 @@ struct OrderRoute {
         guard let body = try? JSON(parsing: request.body, limits: shard.limits.json),
             let outcome = body.root["outcome"]?.string.flatMap({ DemoOrder.Outcome(rawValue: $0) })
         else { return refuse(Refusal(.badRequest, "outcome must be \"ready\" or \"failed\""), respond) }
-        if let waitMs = shard.node.waitForUserAction(OrderRoute.allowance, nowMs: shard.nowMs) {
+        if let waitMs = shard.node.rates.waitForUserAction(OrderRoute.allowance, nowMs: shard.nowMs) {
             return refuse(
                 Refusal(.rateLimited, "too many orders at once; try again", retryAfterMs: waitMs), respond)
         }

@@ -50,7 +50,7 @@ struct CommandRoute {
     ) {
         do throws(Refusal) {
             var arguments = try arguments(request)
-            arguments.payer = shard.node.payer(request.caller, at: request.origin.address)
+            arguments.payer = shard.node.rates.payer(request.caller, at: request.origin.address)
             call(shard.commands, arguments, request.caller) { result in
                 respond(CommandRoute.response(result, status: status))
             }

@@ -163,7 +163,7 @@ final class HTTPPeer: ConnectionHandler {
 
     private func origin(_ head: HTTPRequestHead) -> ClientAddress {
         ClientAddress(head.headers, peer: connection?.address, overTLS: isSecure) { [shard] address in
-            shard.node.isTrustedProxy(address)
+            shard.node.rates.isTrustedProxy(address)
         }
     }
 
@@ -294,7 +294,7 @@ final class HTTPPeer: ConnectionHandler {
         guard let connection else { return }
         shard.statistics.requests.add(1)
         let address = origin(head).address
-        if let waitMs = shard.node.waitForRequest(address, nowMs: shard.nowMs) {
+        if let waitMs = shard.node.rates.waitForRequest(address, nowMs: shard.nowMs) {
             shard.statistics.rateLimited.add(1)
             let text = "more than \(shard.limits.requestsPerAddressPerSecond) requests a second from this address"
             return refuse(

@@ -12,8 +12,8 @@ struct HealthRoute {
     /// Answers the request.
     func answer(_ respond: Respond) {
         let node = shard.node
-        node.lookAtLoops()
-        let uptimeSeconds = (Clock.monotonicMs() - node.startedMs) / 1_000
+        node.health.checkLoops(node.figures.shards.all)
+        let uptimeSeconds = (Clock.monotonicMs() - node.figures.startedMs) / 1_000
         var body = Array("{\"status\":\"\(node.health.status)\",\"node\":".utf8)
         body.append(jsonString: node.name)
         body.append(text: ",\"version\":")

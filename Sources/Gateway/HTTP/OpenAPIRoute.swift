@@ -25,7 +25,7 @@ final class OpenAPIRoute {
             return respond(described(HTTPResponse(status: 304, body: [], keepAlive: true), document))
         }
         // A document has hundreds of kilobytes, and a client needs it once.
-        if let waitMs = shard.node.waitForDocument(request.origin.address, nowMs: shard.nowMs) {
+        if let waitMs = shard.node.rates.waitForDocument(request.origin.address, nowMs: shard.nowMs) {
             shard.statistics.rateLimited.add(1)
             let rate = "more than \(shard.limits.documentsPerAddressPerSecond) descriptions a second from this address"
             let text = rate + "; send If-None-Match with the last ETag"

@@ -42,7 +42,7 @@ struct OperationsRoute {
         case "livez": respond(.json(status: 200, body: Array("{\"status\":\"alive\"}".utf8), keepAlive: true))
         case "readyz": respond(readiness())
         default:
-            let text = Metrics.text(of: shard.node)
+            let text = shard.node.metrics.text()
             respond(.typed("text/plain; version=0.0.4; charset=utf-8", status: 200, body: text, keepAlive: true))
         }
         return true
@@ -53,7 +53,7 @@ struct OperationsRoute {
     /// With `--ready-partial`, also while some masters of a cluster fail; they are listed. Otherwise 503 with the
     /// reasons, most important first.
     private func readiness() -> HTTPResponse {
-        shard.node.lookAtLoops()
+        shard.node.health.checkLoops(shard.node.figures.shards.all)
         let health = shard.node.health
         let conditions = health.conditions
         guard let first = conditions.first else {

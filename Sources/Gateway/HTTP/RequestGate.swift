@@ -39,9 +39,9 @@ struct RequestGate {
         _ head: HTTPRequestHead, _ segments: [String], _ match: GatewayRoutes.Match, _ origin: ClientAddress
     ) -> Result<Caller, Refusal> {
         guard case .front = role else { return .success(.anonymous) }
-        let rights = shard.node.rights
+        let authenticator = shard.node.gate.authenticator
         let credentials = Credentials(head)
-        let holder = rights.authenticator.keyHolder(credentials)
+        let holder = authenticator.keyHolder(credentials)
         if let refusal = tooManyRequests(origin.address, isService: holder?.isService == true) {
             return .failure(refusal)
         }
@@ -51,7 +51,7 @@ struct RequestGate {
         guard command != nil || match.judged?.asksForCredentials == true else { return .success(.anonymous) }
         let judged =
             (holder.map { .success($0) }
-            ?? rights.authenticator.bearer(credentials, now: shard.wallSeconds)).flatMap(shard.node.unlessRevoked)
+            ?? authenticator.bearer(credentials, now: shard.wallSeconds)).flatMap(shard.node.gate.unlessRevoked)
         switch judged {
         case .failure(let refusal):
             shard.statistics.authenticationFailures.add(1)
@@ -61,7 +61,7 @@ struct RequestGate {
             }
             return .failure(refusal)
         case .success(let caller):
-            if case .user = caller, !shard.node.knowsEveryRevocation {
+            if case .user = caller, !shard.node.gate.knowsEveryRevocation {
                 let text = "what was revoked is not read yet; try again"
                 return .failure(Refusal(.unavailable, text, retryAfterMs: 1_000))
             }
@@ -79,7 +79,7 @@ struct RequestGate {
     /// A backend's key is checked before, since one backend may send requests for many users. A token is checked after,
     /// since checking it costs more.
     private func tooManyRequests(_ address: IPAddress?, isService: Bool) -> Refusal? {
-        guard !isService, let waitMs = shard.node.waitForRequest(address, nowMs: shard.nowMs) else { return nil }
+        guard !isService, let waitMs = shard.node.rates.waitForRequest(address, nowMs: shard.nowMs) else { return nil }
         shard.statistics.rateLimited.add(1)
         return Refusal(
             .rateLimited, "more than \(shard.limits.requestsPerAddressPerSecond) requests a second from this address",

@@ -50,7 +50,7 @@ final class Router {
 
     init(shard: Shard) {
         self.shard = shard
-        crossOrigin = CrossOrigin(origins: shard.node.origins)
+        crossOrigin = CrossOrigin(origins: shard.node.gate.origins)
         broadcast = BroadcastRoute(shard: shard)
         supabase = SupabaseRoute(shard: shard)
         topics = TopicRoute(shard: shard)
@@ -226,14 +226,13 @@ final class Router {
         _ entry: DialectRegistry.Entry, _ head: HTTPRequestHead, _ origin: ClientAddress
     ) -> Result<Opening, RefusedEntry> {
         if let refusal = originRefusal(head, origin) { return .failure(RefusedEntry(refusal)) }
-        let rights = shard.node.rights
         let dialect: any Dialect
         switch entry.dialect(head) {
         case .failure(let refusal): return .failure(RefusedEntry(refusal))
         case .success(let spoken): dialect = spoken
         }
-        let judged = rights.authenticator.caller(entry.credentials(head), now: shard.wallSeconds)
-        switch judged.flatMap(shard.node.unlessRevoked) {
+        let judged = shard.node.gate.authenticator.caller(entry.credentials(head), now: shard.wallSeconds)
+        switch judged.flatMap(shard.node.gate.unlessRevoked) {
         case .failure(let refusal):
             shard.statistics.authenticationFailures.add(1)
             shard.node.clientLog.write(.credentials, nowMs: shard.nowMs) {
@@ -243,7 +242,7 @@ final class Router {
             return .failure(RefusedEntry(refusal))
         case .success(let caller):
             // Clients that show a token for each session are checked there.
-            if !entry.authenticatesSessions, case .failure(let refusal) = shard.node.unlessAnonymous(caller) {
+            if !entry.authenticatesSessions, case .failure(let refusal) = shard.node.gate.unlessAnonymous(caller) {
                 return .failure(RefusedEntry(refusal))
             }
             return .success(.machine(dialect, caller))
@@ -252,10 +251,7 @@ final class Router {
 
     /// The refusal of a foreign page's request for data that only this machine may read; `nil` for other requests.
     func foreignPage(_ head: HTTPRequestHead, _ origin: ClientAddress) -> Refusal? {
-        let rights = shard.node.rights
-        if shard.node.origins.isOwn(host: head.host, isOwnName: { rights.certificate?.isNamed($0) ?? false }) {
-            return originRefusal(head, origin)
-        }
+        if shard.node.gate.isOwnHost(head) { return originRefusal(head, origin) }
         refuseOrigin(head, origin)
         return Refusal(
             .forbidden, "Host is no name of this gateway: ask by an address, localhost, or a name of its certificate.")
@@ -272,11 +268,7 @@ final class Router {
     }
 
     private func originRefusal(_ head: HTTPRequestHead, _ origin: ClientAddress) -> Refusal? {
-        let rights = shard.node.rights
-        let verdict = shard.node.origins.judge(
-            origins: head.headers.values(of: "origin"), host: head.host, secure: origin.isSecure,
-            isOwnName: { rights.certificate?.isNamed($0) ?? false })
-        guard let refusal = verdict.refusal else { return nil }
+        guard let refusal = shard.node.gate.refusalOfOrigin(head, isSecure: origin.isSecure) else { return nil }
         refuseOrigin(head, origin)
         return refusal
     }

@@ -20,7 +20,7 @@ struct SupabaseRoute {
         switch isBatch ? batch(request) : single(request) {
         case .failure(let response): respond(response.value)
         case .success(let requests):
-            let payer = shard.node.payer(request.caller, at: request.origin.address)
+            let payer = shard.node.rates.payer(request.caller, at: request.origin.address)
             publish(requests, request.caller, payer, respond)
         }
     }
@@ -102,7 +102,9 @@ struct SupabaseRoute {
     ) {
         if case .user(let identity) = caller, !caller.isService {
             for _ in requests {
-                guard let waitMs = shard.node.waitForUserAction(identity.user, nowMs: shard.nowMs) else { continue }
+                guard let waitMs = shard.node.rates.waitForUserAction(identity.user, nowMs: shard.nowMs) else {
+                    continue
+                }
                 shard.statistics.rateLimited.add(1)
                 let refusal = Refusal(.rateLimited, "Too many requests", retryAfterMs: waitMs)
                 return respond(SupabaseAnswer.refused(refusal))

@@ -70,7 +70,7 @@ struct TopicRoute {
     }
 
     private func payer(_ request: HTTPRequest) -> Payer {
-        shard.node.payer(request.caller, at: request.origin.address)
+        shard.node.rates.payer(request.caller, at: request.origin.address)
     }
 
     // MARK: History

@@ -33,11 +33,11 @@ struct UserDataRoute {
     private func pay(_ commands: [CommandDescriptor], _ request: HTTPRequest) throws(Refusal) {
         let nowMs = shard.nowMs
         if case .user(let identity) = request.caller, identity.role == .user,
-            let waitMs = shard.node.waitForUserAction(identity.user, nowMs: nowMs)
+            let waitMs = shard.node.rates.waitForUserAction(identity.user, nowMs: nowMs)
         {
             throw Refusal(.rateLimited, "too many requests in a row", retryAfterMs: waitMs)
         }
-        let payer = shard.node.payer(request.caller, at: request.origin.address)
+        let payer = shard.node.rates.payer(request.caller, at: request.origin.address)
         let weightUs = commands.reduce(0) { $0 + $1.weightMicroseconds }
         if let refusal = shard.node.budgets.pay(payer, us: weightUs, nowMs: nowMs) { throw refusal }
     }

@@ -39,7 +39,7 @@ final class RevocationPoller {
     func sweep() {
         if nowMs() >= forgetMs {
             forgetMs = nowMs() + RevocationPoller.forgetEveryMs
-            node.forgetRevocations(now: node.clock.wallMs / 1_000)
+            node.gate.forgetRevocations(now: node.clock.wallMs / 1_000)
         }
         let ageMs = poll.ageMs(nowMs: nowMs(), startMs: startMs)
         lateSweeps = ageMs > node.limits.rightsStaleMs ? lateSweeps + 1 : 0
@@ -55,15 +55,15 @@ final class RevocationPoller {
         case .success(let read): page = read
         }
         // Known to every listener before the sessions are checked, so that none slips through between.
-        node.remember(page.revocations)
+        node.gate.remember(page.revocations)
         var next = poll
         let outcome = next.took(page, nowMs: nowMs())
         let change = RightsChange(
             revocations: page.revocations, removals: page.removals, checksMemberships: outcome.checksMemberships)
-        guard node.tellShards(change) else { return poll.failed() }
+        guard node.broadcast(change) else { return poll.failed() }
         poll = next
         node.health.set(.rights, .fine())
-        if outcome.isComplete { node.readEveryRevocation() }
+        if outcome.isComplete { node.gate.readEveryRevocation() }
         sweep()
     }
 

@@ -73,7 +73,7 @@ final class RightsEnforcer {
 
     /// Ends the sessions of tokens and keys that are refused from now on.
     private func endWithdrawn(_ change: RightsChange) {
-        let authenticator = shard.node.rights.authenticator
+        let authenticator = shard.node.gate.authenticator
         var withdrawn = Revocations()
         for revocation in change.revocations { withdrawn.add(revocation) }
         for session in shard.sessions {

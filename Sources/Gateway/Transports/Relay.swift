@@ -93,7 +93,7 @@ final class Relay {
     ) {
         let waiter = Waiter(session: session, isFetch: body == nil, answer: answer)
         let bytes = body?.count ?? 0
-        let payer = shard.node.payer(.anonymous, at: address)
+        let payer = shard.node.rates.payer(.anonymous, at: address)
         let us = Relay.requestUs + bytes / Relay.bytesPerUs
         guard link.isReady, shard.node.budgets.payOwn(payer, us: us, nowMs: shard.nowMs) == nil,
             book.asked(number, of: home, bytes: bytes, waiter, nowMs: shard.nowMs)

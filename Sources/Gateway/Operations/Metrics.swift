@@ -8,38 +8,49 @@ import Transport
 /// The node's figures in the text format of Prometheus, version 0.0.4.
 ///
 /// No label takes a value from input.
-enum Metrics {
+struct Metrics: Sendable {
+    let figures: NodeFigures
+    let health: Health
+    let admission: NodeAdmission
+    let memory: MemoryWatch
+    let budgets: Budgets
+    let gate: CallerGate
+    let log: Log
+    let clientLog: ClientLog
+    /// `nil` unless every request and connection is logged.
+    let accessLog: ClientAccess?
+
     /// Renders all figures; reads other threads' counters, which may be a tick old.
-    static func text(of node: Node) -> [UInt8] {
+    func text() -> [UInt8] {
         var page = MetricsPage()
-        connections(node, &page)
-        delivery(node, &page)
-        presence(node, &page)
-        loops(node, &page)
-        redis(node, &page)
-        page.tell(node.nodes.withLock { $0 })
-        page.tell(node.stalls)
+        connections(&page)
+        delivery(&page)
+        presence(&page)
+        loops(&page)
+        redis(&page)
+        page.tell(figures.nodes.withLock { $0 })
+        page.tell(figures.stalls)
         return page.bytes
     }
 
-    private static func connections(_ node: Node, _ page: inout MetricsPage) {
-        let shards = node.shardStatistics.all
+    private func connections(_ page: inout MetricsPage) {
+        let shards = figures.shards.all
         let transports = shards.map(\.transport)
-        let figures = node.admission.figures
+        let clients = admission.figures
         func sum(_ path: (TransportStatistics) -> Counter) -> Int { transports.reduce(0) { $0 + path($1).value } }
-        page.gauge("switchboard_connections", "Client connections open.", figures.open)
-        page.gauge("switchboard_connections_unauthenticated", "Of them, not established yet.", figures.unauthenticated)
+        page.gauge("switchboard_connections", "Client connections open.", clients.open)
+        page.gauge("switchboard_connections_unauthenticated", "Of them, not established yet.", clients.unauthenticated)
         page.counter(
             "switchboard_connections_refused_total", "Connections over a limit, that of descriptors included.",
-            figures.refused + sum(\.descriptorRefusals))
+            clients.refused + sum(\.descriptorRefusals))
         page.counter("switchboard_connections_accepted_total", "Connections accepted.", sum(\.accepted))
         page.counter(
             "switchboard_accept_pauses_total", "Times accepting waited for handshakes.", sum(\.acceptPauses))
         page.counter("switchboard_accept_errors_total", "Accepts that failed.", sum(\.acceptErrors))
         page.gauge("switchboard_tls_handshakes_waiting", "Handshakes waiting for a turn.", sum(\.handshakesWaiting))
-        page.gauge("switchboard_resident_bytes", "Resident memory, as last looked at.", node.memory.residentBytes)
+        page.gauge("switchboard_resident_bytes", "Resident memory, as last looked at.", memory.residentBytes)
         page.gauge(
-            "switchboard_memory_short", "1 while nobody new is let in for want of memory.", node.memory.isShort ? 1 : 0)
+            "switchboard_memory_short", "1 while nobody new is let in for want of memory.", memory.isShort ? 1 : 0)
         page.counter("switchboard_tls_handshakes_total", "TLS handshakes completed.", sum(\.handshakes))
         page.counter("switchboard_tls_handshakes_resumed_total", "Of them, abbreviated.", sum(\.handshakesResumed))
         page.counter("switchboard_bytes_received_total", "Bytes read, decrypted.", sum(\.bytesIn))
@@ -61,8 +72,8 @@ enum Metrics {
             CloseReason.allCases.map { ("reason", $0.rawValue, closed[$0] ?? 0) })
     }
 
-    private static func delivery(_ node: Node, _ page: inout MetricsPage) {
-        let shards = node.shardStatistics.all
+    private func delivery(_ page: inout MetricsPage) {
+        let shards = figures.shards.all
         func sum(_ path: (ShardStatistics) -> Counter) -> Int { shards.reduce(0) { $0 + path($1).value } }
         page.gauge("switchboard_sessions", "Sessions open.", sum(\.sessions))
         page.gauge("switchboard_polling_sessions", "Of them, those whose clients poll.", sum(\.pollingSessions))
@@ -72,8 +83,8 @@ enum Metrics {
         page.counter(
             "switchboard_connections_moved_total", "Connections given to the shard of their session.",
             sum(\.connectionsMoved))
-        relay(node, &page)
-        asks(node, &page)
+        relay(&page)
+        asks(&page)
         page.gauge("switchboard_subscriptions", "Live subscriptions.", sum(\.subscriptions))
         page.gauge("switchboard_topics", "Topics held by shards.", sum(\.topics))
         page.counter("switchboard_events_total", "Events that came for topics with members.", sum(\.events))
@@ -107,7 +118,7 @@ enum Metrics {
         page.counter("switchboard_rate_limited_total", "Refused for their rate.", sum(\.rateLimited))
         page.counter(
             "switchboard_budget_refusals_total", "Calls refused for what they would cost Redis, by payer and reason.",
-            node.budgets.refused.map { ("payer", "\($0.kind.rawValue)\",reason=\"\($0.reason.rawValue)", $0.count) })
+            budgets.refused.map { ("payer", "\($0.kind.rawValue)\",reason=\"\($0.reason.rawValue)", $0.count) })
         page.gauge("switchboard_reads_waiting", "Reads that wait for their turn.", sum(\.readsWaiting))
         page.counter(
             "switchboard_reads_shared_total", "Callers answered by a read that others waited for, too.",
@@ -116,7 +127,7 @@ enum Metrics {
         page.counter(
             "switchboard_rate_delays_total", "Times a client that sent too fast was read later.", sum(\.rateDelays))
         page.counter("switchboard_authentication_failures_total", "Credentials refused.", sum(\.authenticationFailures))
-        let bus = node.statistics
+        let bus = figures.bus
         page.counter("switchboard_channel_messages_total", "Messages on channels.", bus.channelMessages.value)
         page.counter(
             "switchboard_channel_messages_refused_total", "Of them, malformed or of a reserved name, and dropped.",
@@ -125,42 +136,42 @@ enum Metrics {
             "switchboard_mailbox_overflows_total", "Times a shard fell behind.", bus.mailboxOverflows.value)
         page.counter(
             "switchboard_reloads_total", "Reloads of certificate and keys, taken or refused.",
-            [("result", "ok", node.reloads.done.value), ("result", "refused", node.reloads.refused.value)])
-        log(node, &page)
+            [("result", "ok", figures.reloads.done.value), ("result", "refused", figures.reloads.refused.value)])
+        log(&page)
     }
 
-    private static func log(_ node: Node, _ page: inout MetricsPage) {
-        let shards = node.shardStatistics.all
+    private func log(_ page: inout MetricsPage) {
+        let shards = figures.shards.all
         page.counter(
             "switchboard_origins_refused_total", "Connections refused to pages of foreign origins.",
             shards.reduce(0) { $0 + $1.originsRefused.value })
         page.counter(
             "switchboard_upgrades_missing_total", "Requests to a path of WebSockets without an upgrade.",
             shards.reduce(0) { $0 + $1.upgradesMissing.value })
-        page.counter("switchboard_log_lines_dropped_total", "Log lines dropped.", node.log.dropped)
+        page.counter("switchboard_log_lines_dropped_total", "Log lines dropped.", log.dropped)
         page.counter(
             "switchboard_log_lines_left_out_total", "Lines about clients left out, too many a second being due.",
-            node.clientLog.leftOut.value)
+            clientLog.leftOut.value)
         page.counter(
             "switchboard_access_log_lines_dropped_total", "Lines of the access log dropped.",
-            node.accessLog?.log.dropped ?? 0)
+            accessLog?.log.dropped ?? 0)
     }
 
-    private static func relay(_ node: Node, _ page: inout MetricsPage) {
-        let shards = node.shardStatistics.all
+    private func relay(_ page: inout MetricsPage) {
+        let shards = figures.shards.all
         func sum(_ path: (ShardStatistics) -> Counter) -> Int { shards.reduce(0) { $0 + path($1).value } }
         page.counter(
             "switchboard_hops_total", "Polls that went to the node of their session, and that came from others.",
             [("way", "out", sum(\.relay)), ("way", "in", sum(\.relaysTaken))])
-        page.gauge("switchboard_hops_waiting", "Polls that wait for another node.", sum(\.relaysWaiting))
+        page.gauge("switchboard_hops_waiting", "Polls that wait for another ", sum(\.relaysWaiting))
         page.counter("switchboard_hops_failed_total", "Polls that got lost between nodes.", sum(\.relaysFailed))
         page.counter(
             "switchboard_hops_refused_total", "Messages on the node's channel that no other node sent, or sent before.",
-            sum(\.relaysRefused) + node.statistics.relaysRefused.value)
+            sum(\.relaysRefused) + figures.bus.relaysRefused.value)
     }
 
-    private static func asks(_ node: Node, _ page: inout MetricsPage) {
-        let shards = node.shardStatistics.all
+    private func asks(_ page: inout MetricsPage) {
+        let shards = figures.shards.all
         func sum(_ path: (ShardStatistics) -> Counter) -> Int { shards.reduce(0) { $0 + path($1).value } }
         page.counter("switchboard_asks_total", "Questions to services outside.", sum(\.asks))
         page.counter(
@@ -177,8 +188,8 @@ enum Metrics {
             "switchboard_asks_stray_total", "Answers to questions that nobody asks, or no more.", sum(\.asksStray))
     }
 
-    private static func presence(_ node: Node, _ page: inout MetricsPage) {
-        let shards = node.shardStatistics.all
+    private func presence(_ page: inout MetricsPage) {
+        let shards = figures.shards.all
         func sum(_ path: (ShardStatistics) -> Counter) -> Int { shards.reduce(0) { $0 + path($1).value } }
         page.gauge("switchboard_presence", "Sessions listed on topics, by topic.", sum(\.presenceTracked))
         page.counter(
@@ -189,8 +200,8 @@ enum Metrics {
             sum(\.presenceChanges))
     }
 
-    private static func loops(_ node: Node, _ page: inout MetricsPage) {
-        let loops = node.shardStatistics.all.map(\.loop)
+    private func loops(_ page: inout MetricsPage) {
+        let loops = figures.shards.all.map(\.loop)
         var counts = Array(repeating: 0, count: LoopStatistics.boundsUs.count + 1)
         for loop in loops {
             for (index, count) in loop.histogram.enumerated() { counts[index] += count }
@@ -200,8 +211,8 @@ enum Metrics {
             boundsUs: LoopStatistics.boundsUs, counts: counts, sumUs: loops.reduce(0) { $0 + $1.busyUs.value })
     }
 
-    private static func redis(_ node: Node, _ page: inout MetricsPage) {
-        let links = node.redisStatistics.all + node.masterFigures.links.flatMap(\.links)
+    private func redis(_ page: inout MetricsPage) {
+        let links = figures.redis.all + figures.masters.links.flatMap(\.links)
         page.counter("switchboard_redis_commands_total", "Commands sent.", links.reduce(0) { $0 + $1.sent.value })
         page.counter(
             "switchboard_redis_rejected_total", "Commands not sent, too many being in flight.",
@@ -210,7 +221,7 @@ enum Metrics {
             "switchboard_redis_late_replies_total", "Replies that came after their deadline, and were swallowed.",
             links.reduce(0) { $0 + $1.late.value })
         page.counter("switchboard_redis_connects_total", "Links made.", links.reduce(0) { $0 + $1.connects.value })
-        let bus = node.statistics
+        let bus = figures.bus
         page.counter(
             "switchboard_redis_probe_failures_total", "Delivery probes that convicted links.",
             [
@@ -220,13 +231,13 @@ enum Metrics {
             ])
         page.counter(
             "switchboard_redis_resubscribes_total", "Times the subscription was made again.", bus.resubscribes.value)
-        masters(node, &page)
-        if let ageMs = node.health.probeAgeMs(nowMs: Clock.monotonicMs()) {
+        masters(&page)
+        if let ageMs = health.probeAgeMs(nowMs: Clock.monotonicMs()) {
             page.gauge(
                 "switchboard_redis_probe_age_seconds", "Since a probe came back by the link that waits longest.",
                 milliseconds: ageMs)
         }
-        readiness(node, &page)
+        readiness(&page)
         var failures: [RedisFailure.Kind: Int] = [:]
         var counts = Array(repeating: 0, count: RedisStatistics.boundsUs.count + 1)
         for link in links {

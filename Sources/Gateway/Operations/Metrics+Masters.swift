@@ -5,11 +5,11 @@ import Service
 /// Figures of the servers behind a group of Sentinels and behind a cluster.
 extension Metrics {
     /// The current masters, their proof, and the counters of their links.
-    static func masters(_ node: Node, _ page: inout MetricsPage) {
-        let group = node.sentinelStatistics
+    func masters(_ page: inout MetricsPage) {
+        let group = figures.sentinel
         let watched = group.master.withLock { $0 }
-        let masters = node.masterFigures.masters
-        let changes = node.masterFigures.changes
+        let masters = figures.masters.masters
+        let changes = figures.masters.changes
         page.gauge("switchboard_sentinels_configured", "Sentinels that have a vote.", group.configured.value)
         page.gauge("switchboard_sentinels_answering", "Sentinels that answered last.", group.answering.value)
         page.gauge(
@@ -24,13 +24,13 @@ extension Metrics {
         page.gauge(
             "switchboard_redis_default_user_can_load",
             "1 for each master whose user `default` may load its append-only file, 0 where it may not.",
-            node.loads.withLock { $0.figures }.map { ("address", bare($0.server), $0.canLoad) })
-        if let outbox = node.outbox.withLock({ $0.figures }) {
+            figures.loads.withLock { $0.figures }.map { ("address", Metrics.bare($0.server), $0.canLoad) })
+        if let outbox = figures.outbox.withLock({ $0.figures }) {
             page.gauge("switchboard_outbox_entries", "Entries in the outbox.", outbox.entries)
             page.gauge(
                 "switchboard_outbox_oldest_seconds", "Age of the oldest entry of the outbox.", outbox.oldestMs / 1_000)
         }
-        let links = node.masterFigures.links
+        let links = figures.masters.links
         page.counter(
             "switchboard_redis_master_commands_total", "Commands sent, by master of a Cluster.",
             links.map { ("address", $0.address, $0.links.reduce(0) { $0 + $1.sent.value }) })
