@@ -24,7 +24,8 @@ final class Shard {
     /// Deliveries that couriers and workers gave up.
     let deadLetters: DeadLetters
     let presence: PresenceTracker
-    let sessionRules: SessionRules
+    /// Used by the peers and sessions of the shard.
+    let sessionServices: SessionServices
     private(set) lazy var router = Router(shard: self)
     private(set) lazy var polling = PollingServer(shard: self, link: link)
     private lazy var rightsEnforcer = RightsEnforcer(shard: self, store: rightsStore)
@@ -72,7 +73,6 @@ final class Shard {
     private var transports: [ObjectIdentifier: any ClientTransport] = [:]
     /// For clients that agreed on `permessage-deflate`.
     let deflation: Deflation
-    private var encodings: EncodingTable
     private var httpPeers: [ObjectIdentifier: HTTPPeer] = [:]
     private var questions = TopicQuestions()
     private var drain: Drain?
@@ -98,7 +98,6 @@ final class Shard {
         statistics = ShardStatistics(transport: context.statistics, loop: reactor.statistics)
         deflation = Deflation(
             bytesMin: node.deflateBytesMin, bytesMax: node.limits.deflateBytesMax, statistics: statistics)
-        encodings = EncodingTable(written: statistics.encodings, deflation: deflation)
         let news = LinkReporter(node.bus, shard: index)
         self.news = news
         directory = Shard.directory(node)
@@ -128,20 +127,21 @@ final class Shard {
         self.nodeWatch = nodeWatch
         // Revocations are read once the time is known, and until they are read no token counts.
         nodeWatch?.onSettled = { watch?.linkIsNew() }
-        sessionRules = SessionRules(limits: node.limits, access: node.access) { cost, caller in
-            Shard.charge(cost, caller, node, nowMs: reactor.nowMs)
-        }
         commands = CommandService(
             node: node, link: link, replicas: replicas, shard: index, desk: desk, statistics: statistics,
             top: { [store] in store.top($0) }, nowMs: { reactor.nowMs })
         topics = TopicTable(
             shard: index, limits: node.limits, repairs: node.testFault != .noRepair,
             store: store, bus: node.bus, statistics: statistics, nowMs: { reactor.nowMs })
-        sessionRules.payJoin = { [store, unowned topics] topic, caller, address in
-            store.payJoin(topic, payer: node.rates.payer(caller, at: address), isCoalesced: topics.isCoalesced(topic))
-        }
-        sessionRules.addressRoom = { node.budgets.room(of: node.rates.payer(.anonymous, at: $0)) }
-        sessionRules.noteHeld = { node.budgets.hold($0, node.rates.payer(.anonymous, at: $1)) }
+        let clock = ShardClock(monotonicMs: { reactor.nowMs }, wallMs: { [clock = node.clock] in clock.wallMs })
+        sessionServices = SessionServices(
+            clock: clock,
+            rules: SessionRules(
+                limits: node.limits, access: node.access, budget: SessionBudgets(node, clock, store, topics)),
+            topics: topics, encodings: EncodingTable(written: statistics.encodings, deflation: deflation), log: store,
+            presence: presence, commands: SessionCommands(commands, store),
+            callers: SessionCallers(node, clock, statistics),
+            reports: SessionReports(node.clientLog, clock, statistics))
         store.onScriptFault = { [unowned self] in scriptFailed($0, $1) }
         single?.witness = { [unowned store] in store.witness }
         store.lastDelivered = { [unowned topics] in topics.position($0) }
@@ -310,19 +310,13 @@ final class Shard {
 
     /// Counts an event whose receiver no longer exists.
     func undeliverable(_ delivery: Delivery) {
-        delivery.counts.countUndeliverable()
-        context.statistics.itemsDropped.add(1)
+        sessionServices.reports.undeliverable(delivery)
     }
 
     // MARK: Transports and drain
 
     /// The sessions of this shard.
     var sessions: [Session] { transports.values.flatMap { $0.peer?.sessions ?? [] } }
-
-    /// The encoding for an encoder and a transport's framing.
-    func encoding(_ encoder: any EventEncoder, _ framing: Framing) -> Encoding {
-        encodings.encoding(encoder, framing)
-    }
 
     /// A transport was opened.
     func joined(_ transport: any ClientTransport) {

@@ -263,7 +263,7 @@ final class HTTPPeer: ConnectionHandler {
         case .echo:
             transport = WebSocketTransport(echo: shard, connection: connection, deflate: deflate)
         case .machine(let dialect, let caller):
-            let peer = Peer(host: shard, dialect: dialect, caller: caller)
+            let peer = Peer(shard.sessionServices, dialect: dialect, caller: caller)
             transport = WebSocketTransport(shard: shard, connection: connection, peer: peer, deflate: deflate)
         case .move(let session):
             transport = WebSocketTransport(shard: shard, connection: connection, probing: session, deflate: deflate)
@@ -306,7 +306,7 @@ final class HTTPPeer: ConnectionHandler {
             connection.send(HTTPResponse.eventStream(crossOrigin + more))
         else { return connection.abort(.internalError) }
         note(status: 200, by: caller)
-        let peer = Peer(host: shard, dialect: dialect, caller: caller)
+        let peer = Peer(shard.sessionServices, dialect: dialect, caller: caller)
         let transport = EventStreamTransport(shard: shard, connection: connection, peer: peer)
         hand(connection, to: transport)
         transport.begin()

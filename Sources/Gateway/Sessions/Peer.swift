@@ -13,7 +13,7 @@ final class Peer: SessionOutput {
         let session: Session
     }
 
-    private unowned let host: any PeerHost
+    private unowned let services: SessionServices
     private let dialect: any Dialect
     private var machine: any DialectMachine
     /// The caller that opened the connection.
@@ -32,13 +32,13 @@ final class Peer: SessionOutput {
     private var isDecorating: Bool
 
     /// A client that speaks the dialect; the dialect machine starts with ``begin(on:)``.
-    init(host: any PeerHost, dialect: any Dialect, caller: Caller) {
-        self.host = host
+    init(_ services: SessionServices, dialect: any Dialect, caller: Caller) {
+        self.services = services
         self.dialect = dialect
         self.caller = caller
         machine = dialect.converse()
-        let perSecond = host.sessionRules.limits.authenticationsPerSecond
-        dialects = TokenBucket(RateLimit(perSecond: perSecond, burst: perSecond * 10), nowMs: host.nowMs)
+        let perSecond = services.rules.limits.authenticationsPerSecond
+        dialects = TokenBucket(RateLimit(perSecond: perSecond, burst: perSecond * 10), nowMs: services.clock.nowMs)
         isDecorating = machine.isDecorating
     }
 
@@ -47,7 +47,7 @@ final class Peer: SessionOutput {
     /// The transport is open.
     func begin(on transport: any ClientTransport) {
         self.transport = transport
-        converse { $0.began(nowMs: host.nowMs, &$1) }
+        converse { $0.began(nowMs: services.clock.nowMs, &$1) }
     }
 
     /// The connection continues on another transport.
@@ -55,13 +55,13 @@ final class Peer: SessionOutput {
         self.transport = transport
         for attached in attachedSessions {
             let encoder = dialect.encoders[machine.encoder(of: attached.sessionID)]
-            attached.session.encoding = host.encoding(encoder, transport.framing)
+            attached.session.encoding = services.encodings.encoding(encoder, transport.framing)
         }
     }
 
     /// Processes a whole message; false when no session was charged for it.
     func received(_ message: [UInt8], as kind: MessageKind) -> Bool {
-        converse { $0.received(message, as: kind, nowMs: host.nowMs, &$1) }
+        converse { $0.received(message, as: kind, nowMs: services.clock.nowMs, &$1) }
     }
 
     /// Milliseconds for which the transport must not read from the client, since it sends too fast; 0 when it may read.
@@ -72,7 +72,7 @@ final class Peer: SessionOutput {
 
     /// Processes everything whose deadline has passed.
     func deadlineReached() {
-        let nowMs = host.nowMs
+        let nowMs = services.clock.nowMs
         if nowMs >= machine.deadlineMs { converse { $0.deadlineReached(nowMs: nowMs, &$1) } }
         for attached in attachedSessions { attached.session.deadlineReached() }
     }
@@ -135,19 +135,20 @@ final class Peer: SessionOutput {
 
     private func open(_ sessionID: SessionID, _ token: [UInt8]?) {
         guard session(sessionID) == nil else { return }
-        guard dialects.take(nowMs: host.nowMs) else {
-            let waitMs = max(dialects.waitMs(nowMs: host.nowMs) ?? 1, 1)
+        guard dialects.take(nowMs: services.clock.nowMs) else {
+            let waitMs = max(dialects.waitMs(nowMs: services.clock.nowMs) ?? 1, 1)
             let refusal = Refusal(.rateLimited, "too many doors opened in a row", retryAfterMs: waitMs)
             converse { $0.refused(sessionID, refusal, &$1) }
             return
         }
-        switch host.admit(caller, showing: token, at: address) {
+        switch services.callers.admit(caller, showing: token, at: address) {
         case .failure(let refusal):
             converse { $0.refused(sessionID, refusal, &$1) }
         case .success(let caller):
             guard let transport else { return }
-            let encoding = host.encoding(dialect.encoders[machine.encoder(of: sessionID)], transport.framing)
-            let session = Session(host: host, output: self, sessionID: sessionID, encoding: encoding, caller: caller)
+            let encoding = services.encodings.encoding(
+                dialect.encoders[machine.encoder(of: sessionID)], transport.framing)
+            let session = Session(services, output: self, sessionID: sessionID, encoding: encoding, caller: caller)
             attachedSessions.append(AttachedSession(sessionID: sessionID, session: session))
             if isEstablished { session.proven() }
             converse { $0.opened(sessionID, by: Peer.user(caller), &$1) }

@@ -46,7 +46,8 @@ final class PollingServer {
         guard shard.node.admission.admit(address) else { return false }
         let sid = relay.sessionID()
         let peer = Peer(
-            host: shard, dialect: PolledSocketIO(dialect: dialect, sid: sid, upgrades: true), caller: caller)
+            shard.sessionServices, dialect: PolledSocketIO(dialect: dialect, sid: sid, upgrades: true),
+            caller: caller)
         let transport = PollingTransport(shard: shard, sid: sid, address: address, peer: peer)
         transports[sid] = transport
         transport.begin(answer)

@@ -59,8 +59,8 @@ final class SessionClient: SessionOutput {
         if isUser, let identity = SessionClient.identity(token, expiresAt: world.wallMs / 1_000 + 3_600) {
             caller = .user(identity)
         }
-        session = Session(
-            host: world, output: self, sessionID: .main, encoding: world.encoding, caller: caller)
+        guard let services = world.services else { return }
+        session = Session(services, output: self, sessionID: .main, encoding: world.encoding, caller: caller)
         world.note("client \(number) opens as \(isUser ? (isGranted ? "granted" : "user") : "nobody")")
     }
 

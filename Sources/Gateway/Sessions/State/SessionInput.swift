@@ -91,6 +91,8 @@ enum SessionFigure {
     case rateWarned
     /// A token was refused.
     case authenticationFailed
+    /// Redis has stored an event.
+    case published
 }
 
 /// Redis operations of a session for which the caller's budget is charged.
