@@ -10,6 +10,51 @@ import Transport
 
 /// The rooms of a shard are made here, each from the ones below it.
 extension Shard {
+    /// The presence of a shard's sessions.
+    static func presence(
+        _ node: Node, _ index: Int, _ reactor: Reactor, _ link: any RedisCalls, _ reads: ReadScheduler,
+        _ statistics: ShardStatistics
+    ) throws(Errno) -> PresenceTracker {
+        let origin = PresenceStore.Origin(node: Array(node.name.utf8), shard: index)
+        let store = PresenceStore(link, node.scripts, node.keys, node.limits, reads, origin)
+        return try PresenceTracker(reactor, store, reads, node.limits, statistics, origin)
+    }
+
+    /// The services of a shard's sessions.
+    static func services(
+        _ node: Node, _ clock: ShardClock, _ statistics: ShardStatistics, _ deflation: Deflation, _ log: EventLog,
+        _ topics: TopicTable<Session>, _ presence: PresenceTracker, _ commands: CommandService
+    ) -> SessionServices {
+        SessionServices(
+            clock: clock,
+            rules: SessionRules(
+                limits: node.limits, access: node.access, budget: SessionBudgets(node, clock, log, topics)),
+            topics: topics, encodings: EncodingTable(written: statistics.encodings, deflation: deflation), log: log,
+            presence: presence, commands: SessionCommands(commands, log),
+            callers: SessionCallers(node, clock, statistics),
+            reports: SessionReports(node.clientLog, clock, statistics))
+    }
+
+    /// Logs a script's fault for its author, by the lines of its file.
+    static func scriptFaults(_ node: Node, _ statistics: ShardStatistics) -> (_ name: String, _ text: String) -> Void {
+        { name, text in
+            statistics.commandFaults.add(1)
+            let fault = node.library.table[name]?.source.translate(text) ?? text
+            node.log.write(.error, "a script failed", [("script", name), ("fault", String(fault.prefix(500)))])
+        }
+    }
+
+    /// The services by which a shard enforces rights.
+    static func rights(
+        _ node: Node, _ clock: ShardClock, _ link: any RedisCalls, _ topics: EventLog, _ open: OpenTransports
+    ) -> RightsContext {
+        RightsContext(
+            clock: clock, isClockSettled: { [clock = node.clock] in clock.isSettled }, limits: node.limits,
+            store: RightsStore(link: link, scripts: node.scripts, keys: node.keys, limits: node.limits),
+            topics: topics, access: node.access, gate: node.gate, health: node.health,
+            sessions: { open.sessions }, broadcast: { node.broadcast($0) })
+    }
+
     /// The commands of a shard, by its links and the budget of its reads.
     static func commands(
         _ node: Node, _ index: Int, _ link: any RedisCalls, _ replicas: ReplicaWaits?, _ reads: ReadScheduler,
@@ -26,11 +71,13 @@ extension Shard {
 
     /// The services that the transports of a shard share.
     static func transports(
-        _ node: Node, _ clock: ShardClock, _ statistics: ShardStatistics, _ deflation: Deflation, _ open: OpenTransports
+        _ node: Node, _ clock: ShardClock, _ statistics: ShardStatistics, _ deflation: Deflation,
+        _ services: SessionServices,
+        _ open: OpenTransports
     ) -> TransportContext {
         TransportContext(
             clock: clock, limits: node.limits, shardCount: node.shards.count, statistics: statistics,
-            deflation: deflation, access: node.access, open: open, clientLog: node.clientLog,
+            deflation: deflation, access: node.access, services: services, open: open, clientLog: node.clientLog,
             accessLog: node.accessLog)
     }
 

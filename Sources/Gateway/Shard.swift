@@ -22,7 +22,6 @@ final class Shard {
     let topics: TopicTable<Session>
     let commands: CommandService
     let presence: PresenceTracker
-    let sessionRules: SessionRules
     let transports: TransportContext
     private let polling: PollingServer
     private let http: HTTPServer
@@ -51,7 +50,6 @@ final class Shard {
     private var rest = FanoutPacing()
     /// Whether the last slice of a fan-out round was handed in the tick before.
     private var isRoundServed = false
-    private var encodings: EncodingTable
     private let audit: TopicAudit
     private var drain: Drain?
     private var sweepAtMs = 0
@@ -77,7 +75,6 @@ final class Shard {
         self.clock = clock
         let deflation = Deflation(
             bytesMin: node.deflateBytesMin, bytesMax: node.limits.deflateBytesMax, statistics: statistics)
-        encodings = EncodingTable(written: statistics.encodings, deflation: deflation)
         let news = LinkReporter(node.bus, shard: index)
         self.news = news
         directory = Shard.directory(node)
@@ -90,30 +87,18 @@ final class Shard {
         store = EventLog(
             reactor, link: link, scripts: node.scripts, keys: node.keys, limits: node.limits, access: node.access,
             desk: desk, replicas: replicas, wallMs: { [clock = node.clock] in clock.wallMs })
-        let rightsStore = RightsStore(link: link, scripts: node.scripts, keys: node.keys, limits: node.limits)
-        let origin = PresenceStore.Origin(node: Array(node.name.utf8), shard: index)
-        let presenceStore = PresenceStore(link, node.scripts, node.keys, node.limits, desk, origin)
-        presence = try PresenceTracker(reactor, presenceStore, desk, node.limits, statistics, origin)
-        sessionRules = SessionRules(limits: node.limits, access: node.access) { cost, caller in
-            Shard.charge(cost, caller, node, nowMs: reactor.nowMs)
-        }
+        presence = try Shard.presence(node, index, reactor, link, desk, statistics)
         commands = Shard.commands(node, index, link, replicas, desk, statistics, clock, store)
         topics = TopicTable(
             shard: index, limits: node.limits, repairs: node.testFault != .noRepair,
             store: store, bus: node.bus, statistics: statistics, nowMs: { reactor.nowMs })
-        sessionRules.payJoin = { [store, unowned topics] topic, caller, address in
-            store.payJoin(topic, payer: node.rates.payer(caller, at: address), isCoalesced: topics.isCoalesced(topic))
-        }
-        sessionRules.addressRoom = { node.budgets.room(of: node.rates.payer(.anonymous, at: $0)) }
-        sessionRules.noteHeld = { node.budgets.hold($0, node.rates.payer(.anonymous, at: $1)) }
+        let services = Shard.services(node, clock, statistics, deflation, store, topics, presence, commands)
         let open = OpenTransports(count: statistics.sessions)
-        let rights = RightsContext(
-            clock: clock, limits: node.limits, store: rightsStore, topics: store, access: node.access, gate: node.gate,
-            health: node.health, sessions: { open.sessions }, broadcast: { node.broadcast($0) })
+        let rights = Shard.rights(node, clock, link, store, open)
         rightsEnforcer = RightsEnforcer(rights)
         let watches = index == 0 ? NodeWatches(node, link, rights: rights) : nil
         self.watches = watches
-        transports = Shard.transports(node, clock, statistics, deflation, open)
+        transports = Shard.transports(node, clock, statistics, deflation, services, open)
         polling = Shard.polling(node, index, transports, link, context)
         audit = TopicAudit(shard: index, count: node.shards.count, limits: node.limits) {
             node.shards[$1].send(.audit($0))
@@ -121,10 +106,9 @@ final class Shard {
         http = Shard.http(
             node,
             HTTPParts(
-                commands: commands, topics: store, presence: presence, members: rightsStore, audit: audit,
+                commands: commands, topics: store, presence: presence, members: rights.store, audit: audit,
                 transports: transports, polling: polling), link, reactor)
-        transports.makePeer = { [unowned self] in Peer(host: self, dialect: $0, caller: $1) }
-        store.onScriptFault = { [unowned self] in scriptFailed($0, $1) }
+        store.onScriptFault = Shard.scriptFaults(node, statistics)
         single?.witness = { [unowned store] in store.witness }
         store.lastDelivered = { [unowned topics] in topics.position($0) }
         news.onConnected = { [unowned topics] in
@@ -260,11 +244,6 @@ final class Shard {
     }
 
     // MARK: Drain
-
-    /// The encoding for an encoder and a transport's framing.
-    func encoding(_ encoder: any EventEncoder, _ framing: Framing) -> Encoding {
-        encodings.encoding(encoder, framing)
-    }
 
     private func beginDrain(_ overMs: Int) {
         guard drain == nil else { return }

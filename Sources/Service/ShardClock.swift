@@ -5,23 +5,30 @@ public import RedisLink
 ///
 /// Thread: the shard's.
 public struct ShardClock {
-    private let reactor: Reactor
-    private let node: NodeClock
+    private let monotonicMs: () -> Int
+    private let sharedMs: () -> Int
+    private let resumedMs: () -> Int
 
-    /// The clocks of a reactor, and the clock of all nodes.
+    /// A clock of monotonic milliseconds, and of milliseconds since 1970 by the clock of all nodes; it never stalls.
+    public init(monotonicMs: @escaping () -> Int, wallMs: @escaping () -> Int) {
+        self.monotonicMs = monotonicMs
+        sharedMs = wallMs
+        resumedMs = { Int.min }
+    }
+
+    /// The clock of a reactor, and the clock of all nodes.
     public init(_ reactor: Reactor, _ node: NodeClock) {
-        self.reactor = reactor
-        self.node = node
+        monotonicMs = { reactor.nowMs }
+        sharedMs = { node.wallMs }
+        resumedMs = { reactor.stalledMs }
     }
 
     /// Monotonic milliseconds of this tick.
-    public var nowMs: Int { reactor.nowMs }
+    public var nowMs: Int { monotonicMs() }
     /// When the shard last resumed after a stop of the process, monotonic milliseconds.
-    public var stalledMs: Int { reactor.stalledMs }
+    public var stalledMs: Int { resumedMs() }
     /// Milliseconds since 1970 by the clock of all nodes; for tokens only.
-    public var wallMs: Int { node.wallMs }
-    /// Whether the clock of all nodes is known.
-    public var isSettled: Bool { node.isSettled }
+    public var wallMs: Int { sharedMs() }
     /// Seconds since 1970; for tokens only.
     public var wallSeconds: Int { wallMs / 1_000 }
 }

@@ -266,7 +266,7 @@ final class HTTPPeer: ConnectionHandler {
         case .echo:
             transport = WebSocketTransport(echo: server.transports, connection: connection, deflate: deflate)
         case .machine(let dialect, let caller):
-            let peer = server.transports.makePeer(dialect, caller)
+            let peer = server.transports.peer(dialect, caller)
             transport = WebSocketTransport(server.transports, connection: connection, peer: peer, deflate: deflate)
         case .move(let session):
             transport = WebSocketTransport(
@@ -307,7 +307,7 @@ final class HTTPPeer: ConnectionHandler {
             connection.send(HTTPResponse.eventStream(crossOrigin + more))
         else { return connection.abort(.internalError) }
         note(status: 200, by: caller)
-        let peer = server.transports.makePeer(dialect, caller)
+        let peer = server.transports.peer(dialect, caller)
         let transport = EventStreamTransport(server.transports, connection: connection, peer: peer)
         hand(connection, to: transport)
         transport.begin()

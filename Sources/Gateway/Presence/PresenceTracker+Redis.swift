@@ -72,7 +72,7 @@ extension PresenceTracker {
             place.room.beginTelling()
             place.forgetText()
             for watcher in place.watchers.values {
-                watcher.session.tellPresence(place.topic, place.text(watcher.session.encoding))
+                watcher.listener.sendPresenceState(place.topic, place.text(watcher.listener.encoding))
             }
         }
         wake(place)

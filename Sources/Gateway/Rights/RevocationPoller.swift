@@ -41,7 +41,7 @@ final class RevocationPoller {
         let ageMs = poll.ageMs(nowMs: context.clock.nowMs, startMs: startMs)
         lateSweeps = ageMs > context.limits.rightsStaleMs ? lateSweeps + 1 : 0
         if lateSweeps > RevocationPoller.lateSweepsMax { stale(ageMs) }
-        guard context.clock.isSettled, poll.asks(nowMs: context.clock.nowMs) else { return }
+        guard context.isClockSettled(), poll.asks(nowMs: context.clock.nowMs) else { return }
         context.store.changes(after: poll.position) { [weak self] result in self?.took(result) }
     }
 

@@ -5,6 +5,8 @@ import Service
 /// The services of a shard by which it learns of lost rights and takes them from its sessions.
 struct RightsContext {
     let clock: ShardClock
+    /// Whether the clock of all nodes is known.
+    let isClockSettled: () -> Bool
     let limits: Limits
     /// The rights in Redis.
     let store: RightsStore

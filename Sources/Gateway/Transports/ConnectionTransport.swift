@@ -21,7 +21,7 @@ extension ConnectionTransport {
         transmit(framing.frame([unit]))
     }
 
-    func send(_ delivery: Delivery, _ encoding: Encoding, own: OwnWords?, isBacklog: Bool) -> Bool {
+    func send(_ delivery: Delivery, _ encoding: Encoding, own: EventDecoration?, isBacklog: Bool) -> Bool {
         // Bytes for a single client, such as a recovery, stay plain: deflating them for each of many reconnecting
         // clients is costly.
         var frame = delivery.frame(isBacklog || delivery.isForOne ? encoding.plain : encoding)

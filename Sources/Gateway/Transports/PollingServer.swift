@@ -62,7 +62,7 @@ final class PollingServer {
     {
         guard neighbours.places.admit(address) else { return false }
         let sid = relay.sessionID()
-        let peer = context.makePeer(PolledSocketIO(dialect: dialect, sid: sid, upgrades: true), caller)
+        let peer = context.peer(PolledSocketIO(dialect: dialect, sid: sid, upgrades: true), caller)
         let transport = PollingTransport(context, neighbours.places, batch, sid: sid, address: address, peer: peer)
         transports[sid] = transport
         transport.begin(answer)

@@ -219,7 +219,7 @@ final class PollingTransport: ClientTransport {
         flush()
     }
 
-    func send(_ delivery: Delivery, _ encoding: Encoding, own: OwnWords?, isBacklog: Bool) -> Bool {
+    func send(_ delivery: Delivery, _ encoding: Encoding, own: EventDecoration?, isBacklog: Bool) -> Bool {
         let shared = delivery.frame(encoding)
         let frame = own?.frame(shared, framing) ?? shared
         guard phase == .open, !frame.isEmpty else {

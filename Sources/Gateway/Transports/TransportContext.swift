@@ -23,12 +23,12 @@ final class TransportContext {
     let open: OpenTransports
     private let clientLog: ClientLog
     private let accessLog: ClientAccess?
-    /// Makes the peer of a client that speaks a dialect.
-    var makePeer: (any Dialect, Caller) -> Peer = { _, _ in preconditionFailure("no peer is made before the shard is") }
+    private let services: SessionServices
 
     init(
         clock: ShardClock, limits: Limits, shardCount: Int, statistics: ShardStatistics, deflation: Deflation,
-        access: AccessPolicy, open: OpenTransports, clientLog: ClientLog, accessLog: ClientAccess?
+        access: AccessPolicy, services: SessionServices, open: OpenTransports, clientLog: ClientLog,
+        accessLog: ClientAccess?
     ) {
         self.clock = clock
         self.limits = limits
@@ -38,6 +38,7 @@ final class TransportContext {
         self.access = access
         self.clientLog = clientLog
         self.accessLog = accessLog
+        self.services = services
         self.open = open
     }
 
@@ -47,11 +48,11 @@ final class TransportContext {
         return TokenBucket(RateLimit(perSecond: perSecond, burst: perSecond * 2), nowMs: clock.nowMs)
     }
 
+    /// The peer of a client that speaks a dialect.
+    func peer(_ dialect: any Dialect, _ caller: Caller) -> Peer { Peer(services, dialect: dialect, caller: caller) }
+
     /// Counts an event whose receiver no longer exists.
-    func undeliverable(_ delivery: Delivery) {
-        delivery.counts.countUndeliverable()
-        statistics.transport.itemsDropped.add(1)
-    }
+    func undeliverable(_ delivery: Delivery) { services.reports.undeliverable(delivery) }
 
     /// Logs the end of a client when it is not the usual one.
     func logEnd(_ reason: CloseReason, of peer: Peer?, at address: IPAddress?, bytesUnsent: Int) {

@@ -18,7 +18,7 @@ extension SessionState {
     mutating func publish(_ request: PublishRequest, ref: Reference?) {
         let decision = rules.access.publish(request.topic, caller)
         if case .refuse(let refusal) = decision { return refuse(refusal, topic: request.topic, ref: ref) }
-        if let waitMs = rules.charge(.publish, caller) {
+        if let waitMs = rules.budget.charge(.publish, caller) {
             let text = "more than \(limits.userActionsPerSecond) publishes a second"
             return rateLimited(text, waitMs, topic: request.topic, ref: ref)
         }
