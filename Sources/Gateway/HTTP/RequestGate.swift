@@ -17,7 +17,7 @@ struct RequestGate {
 
     let context: HTTPContext
     let router: Router
-    let role: HTTPPeer.ListenerRole
+    let role: ListenerRole
 
     /// Checks a head.
     func judge(_ head: HTTPRequestHead, _ origin: ClientAddress) -> Result<Admitted, Refusal> {

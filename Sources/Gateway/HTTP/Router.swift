@@ -98,7 +98,7 @@ final class Router {
     // MARK: Answers
 
     /// Answers a request, now or later.
-    func route(_ request: HTTPRequest, role: HTTPPeer.ListenerRole, _ respond: @escaping Respond) {
+    func route(_ request: HTTPRequest, role: ListenerRole, _ respond: @escaping Respond) {
         if case .front = role, CrossOrigin.isPreflight(request.head) {
             return respond(crossOrigin.preflight(request.head))
         }
