@@ -1,13 +1,13 @@
-import Commands
-import Core
+public import Commands
+public import Core
 import Reactors
-import Rights
+public import Rights
 
 /// The budgets of callers in this node: their cost for Redis, and the rates that scripts declare for calls.
 ///
 /// One of the three locks outside the mailbox (D8), taken for commands, joins and reads, never for a delivered message.
 /// Each of these costs Redis more than the lock costs the gateway. Thread: any.
-final class Budgets: Sendable {
+public final class Budgets: Sendable {
     /// The reason of a refusal; the raw value is the metric label.
     enum Reason: String, CaseIterable {
         /// The payer's own bucket is empty.
@@ -25,19 +25,30 @@ final class Budgets: Sendable {
     }
 
     /// The charges of a writing command to its caller before it runs.
-    struct Bill {
+    public struct Bill: Sendable {
         /// The command's name, by which its calls are counted.
-        let command: String
+        public let command: String
         /// The rates that its script declares.
-        let rates: [CallRate]
+        public let rates: [CallRate]
         /// The caller's role, which some rates are for.
-        let role: CommandRole
+        public let role: CommandRole
         /// Microseconds of Redis.
-        let us: Int
+        public let us: Int
         /// The bytes of its arguments.
-        let kept: KeptEvent
+        public let kept: KeptEvent
         /// The namespace in which they stay.
-        let namespace: [UInt8]
+        public let namespace: [UInt8]
+
+        /// Takes all members.
+        public init(command: String, rates: [CallRate], role: CommandRole, us: Int, kept: KeptEvent, namespace: [UInt8])
+        {
+            self.command = command
+            self.rates = rates
+            self.role = role
+            self.us = us
+            self.kept = kept
+            self.namespace = namespace
+        }
     }
 
     private struct Key: Hashable {
@@ -63,7 +74,7 @@ final class Budgets: Sendable {
     private let topicsPerAddressMax: Int
 
     /// Full budgets.
-    init(_ limits: Limits, nowMs: Int) {
+    public init(_ limits: Limits, nowMs: Int) {
         sharedPerSecond = limits.anonymousRedisUsPerSecond
         topicsPerAddressMax = limits.topicsPerAddressMax
         func rate(_ usPerSecond: Int, seconds: Int) -> RateLimit {
@@ -87,7 +98,7 @@ final class Budgets: Sendable {
     /// Charges a call to the payer's own budget, and for an anonymous payer also to the shared one.
     ///
     /// `nil` when it was charged; otherwise neither budget changed.
-    func pay(_ payer: Payer, us: Int, nowMs: Int) -> Refusal? {
+    public func pay(_ payer: Payer, us: Int, nowMs: Int) -> Refusal? {
         state.withLock { state in
             if payer.kind == .anonymous {
                 let waitMs = state.weights.sharedWaitMs(us: us, nowMs: nowMs)
@@ -106,7 +117,7 @@ final class Budgets: Sendable {
     }
 
     /// Charges the bytes that a publish leaves in Redis; `nil` for a service, which pays nothing.
-    func keep(
+    public func keep(
         _ payer: Payer, _ event: KeptEvent, on topic: Topic, nowMs: Int
     ) -> Result<KeptBudget.Paid?, Refusal> {
         state.withLock { state in
@@ -119,14 +130,14 @@ final class Budgets: Sendable {
     }
 
     /// Gives back the bytes of an event that Redis did not store.
-    func giveBack(_ paid: KeptBudget.Paid, nowMs: Int) {
+    public func giveBack(_ paid: KeptBudget.Paid, nowMs: Int) {
         state.withLock { $0.kept.giveBack(paid, nowMs: nowMs) }
     }
 
     /// Charges a writing command: its arguments' bytes, its time, and its place among the calls of its rates.
     ///
     /// `nil` when all was paid; otherwise nothing was taken.
-    func pay(_ payer: Payer, _ bill: Bill, nowMs: Int) -> Refusal? {
+    public func pay(_ payer: Payer, _ bill: Bill, nowMs: Int) -> Refusal? {
         let shortage = state.withLock { state in
             state.kept.pay(payer, bill.kept, in: bill.namespace, nowMs: nowMs).map {
                 Budgets.refuse(&state, payer, $0)
@@ -165,7 +176,7 @@ final class Budgets: Sendable {
     }
 
     /// Charges a read to the payer's own budget; ``payShared(us:nowMs:)`` charges an anonymous one when it is sent.
-    func payOwn(_ payer: Payer, us: Int, nowMs: Int) -> Refusal? {
+    public func payOwn(_ payer: Payer, us: Int, nowMs: Int) -> Refusal? {
         state.withLock { state in
             guard let waitMs = state.weights.pay(payer, us: us, nowMs: nowMs) else { return nil }
             state.count(payer, .own)
@@ -174,23 +185,23 @@ final class Budgets: Sendable {
     }
 
     /// Charges the budget that all anonymous callers share; otherwise returns the milliseconds until it could.
-    func payShared(us: Int, nowMs: Int) -> Int? {
+    public func payShared(us: Int, nowMs: Int) -> Int? {
         state.withLock { $0.weights.payShared(us: us, nowMs: nowMs) }
     }
 
     /// Charges the cost of a call beyond the part already charged.
-    func charge(_ payer: Payer, us: Int, nowMs: Int) {
+    public func charge(_ payer: Payer, us: Int, nowMs: Int) {
         guard us > 0 else { return }
         state.withLock { $0.weights.charge(payer, us: us, nowMs: nowMs) }
     }
 
     /// Number of further topics that connections from an address may hold without a token.
-    func room(of address: Payer) -> Int {
+    public func room(of address: Payer) -> Int {
         address == .crowd ? Int.max : topicsPerAddressMax - state.withLock { $0.held[address] ?? 0 }
     }
 
     /// Reports that the connections from an address hold so many more topics; a negative number means fewer.
-    func hold(_ count: Int, _ address: Payer) {
+    public func hold(_ count: Int, _ address: Payer) {
         guard address != .crowd else { return }
         state.withLock { state in
             let held = (state.held[address] ?? 0) + count
@@ -199,7 +210,8 @@ final class Budgets: Sendable {
     }
 
     /// Counts a call against the rates that its script declares for callers of that role.
-    func keep(_ rates: [CallRate], of command: String, _ payer: Payer, role: CommandRole, nowMs: Int) -> Refusal? {
+    public func keep(_ rates: [CallRate], of command: String, _ payer: Payer, role: CommandRole, nowMs: Int) -> Refusal?
+    {
         let kept = rates.filter { $0.payer.role == role && !$0.isMarked }
         guard !kept.isEmpty, payer != .crowd else { return nil }
         return state.withLock { state in
@@ -212,13 +224,15 @@ final class Budgets: Sendable {
     }
 
     /// Milliseconds until a call that its script marks may be made; 0 when it may be made now.
-    func waitForMark(_ rates: [CallRate], of command: String, _ payer: Payer, role: CommandRole, nowMs: Int) -> Int {
+    public func waitForMark(_ rates: [CallRate], of command: String, _ payer: Payer, role: CommandRole, nowMs: Int)
+        -> Int
+    {
         let rates = Budgets.marked(rates, role)
         return rates.isEmpty ? 0 : state.withLock { $0.rates.waitMs(command + " marked", payer, rates, nowMs: nowMs) }
     }
 
     /// Counts a call that its script has marked; simultaneous calls leave a debt.
-    func mark(_ rates: [CallRate], of command: String, _ payer: Payer, role: CommandRole, nowMs: Int) {
+    public func mark(_ rates: [CallRate], of command: String, _ payer: Payer, role: CommandRole, nowMs: Int) {
         let rates = Budgets.marked(rates, role)
         state.withLock { $0.rates.charge(command + " marked", payer, rates, nowMs: nowMs) }
     }
@@ -229,12 +243,12 @@ final class Budgets: Sendable {
     }
 
     /// Charges the bytes that a command's events leave in Redis beyond the part already charged.
-    func chargeKept(_ payer: Payer, _ event: KeptEvent, on topic: Topic, nowMs: Int) {
+    public func chargeKept(_ payer: Payer, _ event: KeptEvent, on topic: Topic, nowMs: Int) {
         state.withLock { $0.kept.charge(payer, event, on: topic, nowMs: nowMs) }
     }
 
     /// The refusal of a read for which the queue has no room, or whose turn did not come in time.
-    func refuseRead(_ payer: Payer, waitingUs: Int) -> Refusal {
+    public func refuseRead(_ payer: Payer, waitingUs: Int) -> Refusal {
         state.withLock { $0.count(payer, .queue) }
         guard payer.kind == .anonymous else {
             return Refusal(.unavailable, "too many reads wait; try again", retryAfterMs: 1_000)

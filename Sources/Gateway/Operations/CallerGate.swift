@@ -1,59 +1,65 @@
-import Core
-import HTTPCodec
+public import Core
+public import HTTPCodec
 import Reactors
-import Rights
-import Transport
+public import Rights
+public import Transport
 
 /// Decides who a caller is and whether its credentials still count, for all listeners of a node.
 ///
 /// A reload replaces the keys, and the poller of revocations adds to the refused tokens. Thread: any.
-final class CallerGate: Sendable {
+public final class CallerGate: Sendable {
     /// The members that a reload replaces together.
-    struct Keys: Sendable {
+    public struct Keys: Sendable {
         /// Checks credentials.
-        var authenticator: Authenticator
+        public var authenticator: Authenticator
         /// The certificate of the TLS listener: pages of a name in it are the gateway's own.
-        var certificate: TLSContext?
+        public var certificate: TLSContext?
+
+        /// Takes all members.
+        public init(authenticator: Authenticator, certificate: TLSContext?) {
+            self.authenticator = authenticator
+            self.certificate = certificate
+        }
     }
 
     private let keys: Guarded<Keys>
     private let revocations = Guarded(Revocations())
     /// The pages that may connect.
-    let origins: OriginPolicy
+    public let origins: OriginPolicy
     private let allowsAnonymous: Bool
 
-    init(_ keys: Keys, origins: OriginPolicy, allowsAnonymous: Bool) {
+    public init(_ keys: Keys, origins: OriginPolicy, allowsAnonymous: Bool) {
         self.keys = Guarded(keys)
         self.origins = origins
         self.allowsAnonymous = allowsAnonymous
     }
 
     /// Checks credentials by the current keys.
-    var authenticator: Authenticator { keys.withLock { $0.authenticator } }
+    public var authenticator: Authenticator { keys.withLock { $0.authenticator } }
 
     /// The current certificate; `nil` without a TLS listener.
-    var certificate: TLSContext? { keys.withLock { $0.certificate } }
+    public var certificate: TLSContext? { keys.withLock { $0.certificate } }
 
     /// Replaces keys and certificate, for new callers.
-    func replace(_ keys: Keys) { self.keys.withLock { $0 = keys } }
+    public func replace(_ keys: Keys) { self.keys.withLock { $0 = keys } }
 
     // MARK: Callers
 
     /// The identity of a token, or the reason for its refusal; `now` is in Unix seconds.
-    func verify(_ token: [UInt8], now: Int) -> Result<Identity, TokenFailure> {
+    public func verify(_ token: [UInt8], now: Int) -> Result<Identity, TokenFailure> {
         authenticator.verifier.verify(token, now: now).flatMap { identity in
             failure(of: identity).map { .failure($0) } ?? .success(identity)
         }
     }
 
     /// Refuses a caller whose token was revoked.
-    func unlessRevoked(_ caller: Caller) -> Result<Caller, Refusal> {
+    public func unlessRevoked(_ caller: Caller) -> Result<Caller, Refusal> {
         guard case .user(let identity) = caller, let failure = failure(of: identity) else { return .success(caller) }
         return .failure(failure.refusal)
     }
 
     /// Rejects the anonymous caller when the gateway requires a token.
-    func unlessAnonymous(_ caller: Caller) -> Result<Caller, Refusal> {
+    public func unlessAnonymous(_ caller: Caller) -> Result<Caller, Refusal> {
         guard caller.isAnonymous && !allowsAnonymous else { return .success(caller) }
         return .failure(Refusal(.unauthorized, "a token is needed"))
     }
@@ -65,13 +71,13 @@ final class CallerGate: Sendable {
     // MARK: Revocations
 
     /// Whether every revocation made before this node began is known here.
-    var knowsEveryRevocation: Bool { revocations.withLock { $0.isComplete } }
+    public var knowsEveryRevocation: Bool { revocations.withLock { $0.isComplete } }
 
     /// Notes that every revocation has been read.
-    func readEveryRevocation() { revocations.withLock { $0.isComplete = true } }
+    public func readEveryRevocation() { revocations.withLock { $0.isComplete = true } }
 
     /// Refuses revoked tokens, from now on, on every listener.
-    func remember(_ more: [Revocation]) {
+    public func remember(_ more: [Revocation]) {
         guard !more.isEmpty else { return }
         revocations.withLock { list in
             for revocation in more { list.add(revocation) }
@@ -79,18 +85,18 @@ final class CallerGate: Sendable {
     }
 
     /// Forgets revocations of tokens that have expired by themselves; `now` is in Unix seconds.
-    func forgetRevocations(now: Int) { revocations.withLock { $0.forget(now: now) } }
+    public func forgetRevocations(now: Int) { revocations.withLock { $0.forget(now: now) } }
 
     // MARK: Pages
 
     /// Whether the request was sent to a name of this gateway.
-    func isOwnHost(_ head: HTTPRequestHead) -> Bool {
+    public func isOwnHost(_ head: HTTPRequestHead) -> Bool {
         let certificate = certificate
         return origins.isOwn(host: head.host, isOwnName: { certificate?.isNamed($0) ?? false })
     }
 
     /// The refusal of a request from a page that may not connect; `nil` for any other request.
-    func refusalOfOrigin(_ head: HTTPRequestHead, isSecure: Bool) -> Refusal? {
+    public func refusalOfOrigin(_ head: HTTPRequestHead, isSecure: Bool) -> Refusal? {
         let certificate = certificate
         return origins.judge(
             origins: head.headers.values(of: "origin"), host: head.host, secure: isSecure,

@@ -1,18 +1,18 @@
-import Core
+public import Core
 import Reactors
-import Rights
+public import Rights
 
 /// The rates of callers on this node, and the addresses that stand for many callers.
 ///
 /// Thread: any.
-final class CallerRates: Sendable {
+public final class CallerRates: Sendable {
     private let trustedProxies: [CIDR]
     private let userActions: Guarded<KeyedBuckets<[UInt8]>>
     private let addressRequests: Guarded<KeyedBuckets<IPAddress>>
     private let addressDocuments: Guarded<KeyedBuckets<IPAddress>>
 
     /// Takes the rates of `limits`.
-    init(_ limits: Limits, trustedProxies: [CIDR]) {
+    public init(_ limits: Limits, trustedProxies: [CIDR]) {
         self.trustedProxies = trustedProxies
         userActions = CallerRates.buckets(limits.userActionsPerSecond, burst: 2, limits)
         addressRequests = CallerRates.buckets(limits.requestsPerAddressPerSecond, burst: 2, limits)
@@ -26,28 +26,28 @@ final class CallerRates: Sendable {
     }
 
     /// Whether a peer may report addresses of others; a unix socket (`nil`) is in no range.
-    func isTrustedProxy(_ address: IPAddress?) -> Bool {
+    public func isTrustedProxy(_ address: IPAddress?) -> Bool {
         guard let address else { return false }
         return trustedProxies.contains { $0.contains(address) }
     }
 
     /// The payer whose budget is charged for a caller at an address; trusted proxies and unix sockets stand for many.
-    func payer(_ caller: Caller, at address: IPAddress?) -> Payer {
+    public func payer(_ caller: Caller, at address: IPAddress?) -> Payer {
         caller.payer(from: isTrustedProxy(address) ? nil : address)
     }
 
     /// Counts one publish or command of a user; returns the milliseconds until the next is allowed.
     ///
     /// `nil` when it was counted.
-    func waitForUserAction(_ user: [UInt8], nowMs: Int) -> Int? {
+    public func waitForUserAction(_ user: [UInt8], nowMs: Int) -> Int? {
         userActions.withLock { $0.takeOrWaitMs(user, nowMs: nowMs) }
     }
 
     /// The same for an HTTP request of an address; trusted proxies and unix sockets stand for many and are not counted.
-    func waitForRequest(_ address: IPAddress?, nowMs: Int) -> Int? { wait(addressRequests, address, nowMs) }
+    public func waitForRequest(_ address: IPAddress?, nowMs: Int) -> Int? { wait(addressRequests, address, nowMs) }
 
     /// The same for an OpenAPI document, which is large.
-    func waitForDocument(_ address: IPAddress?, nowMs: Int) -> Int? { wait(addressDocuments, address, nowMs) }
+    public func waitForDocument(_ address: IPAddress?, nowMs: Int) -> Int? { wait(addressDocuments, address, nowMs) }
 
     private func wait(_ buckets: Guarded<KeyedBuckets<IPAddress>>, _ address: IPAddress?, _ nowMs: Int) -> Int? {
         guard let address, !isTrustedProxy(address) else { return nil }

@@ -1,12 +1,12 @@
-import Core
-import Reactors
-import RedisLink
+public import Core
+public import Reactors
+public import RedisLink
 
 /// Reads the number of pending calls of outside services, and whether their couriers live, every two seconds.
 ///
 /// Workers and couriers show the same for themselves; a gateway shows it also when none of them lives. Thread: that of
 /// the first shard.
-final class CallsInquiry {
+public final class CallsInquiry {
     private let known: Guarded<[String: CallsFigures]>
     private let link: any RedisCalls
     private let keys: Keys
@@ -22,12 +22,12 @@ final class CallsInquiry {
         """
 
     /// Stores the figures of `services` in `known`; a service is missing while its figures are unknown.
-    init(_ known: Guarded<[String: CallsFigures]>, link: any RedisCalls, keys: Keys, services: [String]) {
+    public init(_ known: Guarded<[String: CallsFigures]>, link: any RedisCalls, keys: Keys, services: [String]) {
         (self.known, self.link, self.keys, self.services) = (known, link, keys, services)
     }
 
     /// Reads when it is time; called four times a second.
-    func sweep(nowMs: Int) {
+    public func sweep(nowMs: Int) {
         guard link.isReady, nextMs <= nowMs else { return }
         nextMs = nowMs + CallsInquiry.everyMs
         for service in services {

@@ -1,39 +1,39 @@
-import Core
-import Rights
-import Service
+public import Core
+public import Rights
+public import Service
 import Synchronization
-import Transport
+public import Transport
 
 /// The access log of a node: one line for each opening and end of a client's connection, and for each answered request.
 ///
 /// Connections to the operations listener are not clients' and not logged. Thread: any.
-final class ClientAccess: Sendable {
+public final class ClientAccess: Sendable {
     /// The transport that a connection used last.
-    enum Transport: String {
+    public enum Transport: String, Sendable {
         case http
         case websocket
         case eventStream = "event_stream"
     }
 
-    let log: AccessLog
+    public let log: AccessLog
     /// The number of the newest connection.
     private let newest = Atomic<Int>(0)
 
-    init(log: AccessLog) {
+    public init(log: AccessLog) {
         self.log = log
     }
 
     /// A number that no other connection of this node has had.
-    func newNumber() -> Int { newest.add(1, ordering: .relaxed).newValue }
+    public func newNumber() -> Int { newest.add(1, ordering: .relaxed).newValue }
 
     /// A connection was opened.
-    func opened(_ number: Int, overTLS: Bool, at address: IPAddress?) {
+    public func opened(_ number: Int, overTLS: Bool, at address: IPAddress?) {
         log.write(
             "open", [("connection", "\(number)"), ("tls", "\(overTLS)")] + ClientLog.fields(nil, at: address))
     }
 
     /// A request was answered.
-    func answered(_ number: Int, _ request: [(String, String)], status: Int, tookMs: Int, bytes: Int) {
+    public func answered(_ number: Int, _ request: [(String, String)], status: Int, tookMs: Int, bytes: Int) {
         log.write(
             "request",
             [("connection", "\(number)"), ("status", "\(status)"), ("ms", "\(tookMs)"), ("bytes", "\(bytes)")]
@@ -41,7 +41,7 @@ final class ClientAccess: Sendable {
     }
 
     /// A connection ended; one without a number is no client's, and not logged.
-    func ended(
+    public func ended(
         _ connection: Connection, _ transport: Transport, _ reason: CloseReason, by caller: Caller?, nowMs: Int
     ) {
         guard connection.number > 0 else { return }

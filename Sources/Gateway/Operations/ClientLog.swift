@@ -1,13 +1,13 @@
 import Configuration
-import Core
+public import Core
 import Reactors
-import Rights
-import Service
+public import Rights
+public import Service
 
 /// Kinds of log lines about clients.
 ///
 /// Each kind has a rate of its own, so that a flood of one hides no other.
-enum ClientTrouble: Int, CaseIterable, Sendable {
+public enum ClientTrouble: Int, CaseIterable, Sendable {
     /// The client's connection broke without a close, as those of phones do.
     case gone
     /// The gateway ended or refused a connection, for a reason on the side of the client or the network.
@@ -26,7 +26,7 @@ enum ClientTrouble: Int, CaseIterable, Sendable {
     case failed
 
     /// The kind for the end of a connection; `nil` for a usual end.
-    init?(ending reason: CloseReason) {
+    public init?(ending reason: CloseReason) {
         switch reason {
         case .normal, .restart, .goingAway, .httpDone, .httpRefused: return nil
         case .peerGone: self = .gone
@@ -62,7 +62,7 @@ enum ClientTrouble: Int, CaseIterable, Sendable {
 /// The part of the log that names clients: one line for each trouble, sampled above a rate.
 ///
 /// No fields are built for a line that is left out. Thread: any.
-final class ClientLog: Sendable {
+public final class ClientLog: Sendable {
     private let log: Log
     private let node: String
     private let samplers: Guarded<[LineSampler]>
@@ -73,7 +73,7 @@ final class ClientLog: Sendable {
     private static let textBytesMax = 256
 
     /// Writes to the log in the name of a node, at most so many lines of a kind in a second.
-    init(_ log: Log, node: String, linesPerSecond: Int) {
+    public init(_ log: Log, node: String, linesPerSecond: Int) {
         self.log = log
         self.node = node
         let kinds = ClientTrouble.allCases.map { _ in LineSampler(perSecond: linesPerSecond) }
@@ -81,7 +81,7 @@ final class ClientLog: Sendable {
     }
 
     /// Writes a line, or counts it as left out.
-    func write(
+    public func write(
         _ trouble: ClientTrouble, _ message: String? = nil, nowMs: Int, _ fields: () -> [(String, String)]
     ) {
         guard log.takes(trouble.level) else { return }
@@ -93,7 +93,7 @@ final class ClientLog: Sendable {
     }
 
     /// Reports the number of lines left out when no later line does; called a few times a second.
-    func sweep(nowMs: Int) {
+    public func sweep(nowMs: Int) {
         let untold = samplers.withLock { samplers in
             ClientTrouble.allCases.compactMap { trouble in
                 samplers[trouble.rawValue].takeLeftOut(nowMs: nowMs).map { (trouble, $0) }
@@ -109,7 +109,7 @@ final class ClientLog: Sendable {
     // MARK: Fields
 
     /// The fields that name a caller and its address; no token and no key is among them.
-    static func fields(_ caller: Caller?, at address: IPAddress?) -> [(String, String)] {
+    public static func fields(_ caller: Caller?, at address: IPAddress?) -> [(String, String)] {
         var fields: [(String, String)] = []
         switch caller {
         case .user(let identity): fields.append(("user", text(identity.user)))
@@ -121,13 +121,13 @@ final class ClientLog: Sendable {
     }
 
     /// The fields that name the topics of a client: the first one, and the number when there are more.
-    static func fields(_ topics: [Topic]) -> [(String, String)] {
+    public static func fields(_ topics: [Topic]) -> [(String, String)] {
         guard let first = topics.first else { return [] }
         return [("topic", "\(first)")] + (topics.count > 1 ? [("topics", "\(topics.count)")] : [])
     }
 
     /// Bytes of a client as a text of bounded length.
-    static func text(_ bytes: some Collection<UInt8>) -> String {
+    public static func text(_ bytes: some Collection<UInt8>) -> String {
         String(decoding: bytes.prefix(textBytesMax), as: UTF8.self)
     }
 }

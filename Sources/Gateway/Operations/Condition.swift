@@ -1,7 +1,7 @@
 /// A condition that keeps a node from being ready.
-struct Condition: Equatable, Sendable {
+public struct Condition: Equatable, Sendable {
     /// The affected part.
-    enum Part: Hashable, Sendable {
+    public enum Part: Hashable, Sendable {
         /// The whole process.
         case node
         /// The subscriber link, which receives events.
@@ -11,7 +11,7 @@ struct Condition: Equatable, Sendable {
         /// A link to one master of a cluster: `subscriber@host:port`, `shard-0@host:port`.
         case master(String)
 
-        var name: String {
+        public var name: String {
             switch self {
             case .node: "node"
             case .subscriber: "subscriber"
@@ -21,12 +21,12 @@ struct Condition: Equatable, Sendable {
         }
     }
 
-    let part: Part
-    let reason: NotReadyReason
+    public let part: Part
+    public let reason: NotReadyReason
     /// Text of the server or the system, for the log only.
-    var detail = ""
+    public var detail = ""
 
-    init(_ part: Part, _ reason: NotReadyReason, detail: String = "") {
+    public init(_ part: Part, _ reason: NotReadyReason, detail: String = "") {
         self.part = part
         self.reason = reason
         self.detail = detail

@@ -3,14 +3,20 @@ import Transport
 /// The room that the limit of file descriptors (RLIMIT_NOFILE) leaves for clients.
 ///
 /// Pure.
-struct DescriptorRoom: Equatable {
+public struct DescriptorRoom: Equatable, Sendable {
     /// Descriptors that the process has open.
-    let open: Int
+    public let open: Int
     /// The soft limit.
-    let limit: Int
+    public let limit: Int
+
+    /// Takes all members.
+    public init(open: Int, limit: Int) {
+        self.open = open
+        self.limit = limit
+    }
 
     /// Descriptors that listeners for clients leave to the process itself: for Redis, its files and operators.
-    static let reserve = 32
+    public static let reserve = 32
     /// Descriptors that a gateway opens beside its clients' connections: links, listeners, timers, files.
     private static let own = 64
 
@@ -21,7 +27,7 @@ struct DescriptorRoom: Equatable {
     var isShort: Bool { open >= ceiling - max(8, limit / 20) }
 
     /// Whether `connectionsMax` clients can never be served.
-    func isTooSmall(for connectionsMax: Int) -> Bool { ceiling - DescriptorRoom.own < connectionsMax }
+    public func isTooSmall(for connectionsMax: Int) -> Bool { ceiling - DescriptorRoom.own < connectionsMax }
 
     /// The state of the row `descriptors`.
     func state(connectionsMax: Int) -> RowState {
@@ -34,7 +40,7 @@ struct DescriptorRoom: Equatable {
     }
 
     /// Mend for the operator whose limit is too small.
-    static func mend(_ connectionsMax: Int) -> String {
+    public static func mend(_ connectionsMax: Int) -> String {
         "allow \(connectionsMax + own + reserve) open files (ulimit -n, LimitNOFILE=), or lower --limit connectionsMax"
     }
 }

@@ -7,13 +7,13 @@
 /// fewer than one and a half times the even share reconnect.
 ///
 /// Pure: time is a parameter, monotonic milliseconds.
-struct DrainPlan<ID> {
+public struct DrainPlan<ID> {
     /// The actions that are due.
-    struct Step {
+    public struct Step {
         /// Clients that receive the notice.
-        var told: [ID] = []
+        public var told: [ID] = []
         /// Clients whose connection is closed.
-        var closed: [ID] = []
+        public var closed: [ID] = []
     }
 
     private let order: [ID]
@@ -28,9 +28,9 @@ struct DrainPlan<ID> {
     /// Time from a client's notice to its close, milliseconds.
     let noticeMs: Int
     /// The longest hint, milliseconds.
-    let hintMsMax: Int
+    public let hintMsMax: Int
 
-    init(_ ids: [ID], nowMs: Int, overMs: Int, using random: inout some RandomNumberGenerator) {
+    public init(_ ids: [ID], nowMs: Int, overMs: Int, using random: inout some RandomNumberGenerator) {
         order = ids.shuffled(using: &random)
         startMs = nowMs
         noticeMs = max(overMs, 0) / 20
@@ -39,15 +39,15 @@ struct DrainPlan<ID> {
     }
 
     /// Whether every client was closed.
-    var isOver: Bool { closed == order.count && late.isEmpty }
+    public var isOver: Bool { closed == order.count && late.isEmpty }
 
     /// Adds a client that connected during the drain: it is notified at the next step and closed after its notice time.
-    mutating func join(_ id: ID, nowMs: Int) {
+    public mutating func join(_ id: ID, nowMs: Int) {
         late.append((id, nowMs + noticeMs))
     }
 
     /// Returns the clients whose turn has come.
-    mutating func step(nowMs: Int) -> Step {
+    public mutating func step(nowMs: Int) -> Step {
         var step = Step()
         let (tells, closes) = (due(nowMs - startMs), due(nowMs - startMs - noticeMs))
         step.told += order[told..<max(tells, told)]

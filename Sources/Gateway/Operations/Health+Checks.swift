@@ -1,12 +1,12 @@
 import Core
 import Reactors
 import Service
-import Transport
+public import Transport
 
 /// The rows of readiness that the process finds by looking at itself.
 extension Health {
     /// Checks the memory, four times a second; reports a change to admission, readiness and the log.
-    func check(_ memory: MemoryWatch, _ admission: NodeAdmission) {
+    public func check(_ memory: MemoryWatch, _ admission: NodeAdmission) {
         guard memory.look() else { return }
         admission.memoryIsShort(memory.isShort)
         let figures = [("residentBytes", "\(memory.residentBytes)"), ("boundBytes", "\(memory.boundBytes)")]
@@ -14,7 +14,7 @@ extension Health {
     }
 
     /// Checks the loops of the shards; each wakes at least every half second, and a stuck one serves no client.
-    func checkLoops(_ shards: [ShardStatistics]) {
+    public func checkLoops(_ shards: [ShardStatistics]) {
         let nowMs = Clock.monotonicMs()
         let ageMs = shards.map(\.loop.lastTickMs.value).filter { $0 > 0 }.map { nowMs - $0 }.max() ?? 0
         set(.loop, ageMs > Health.stuckMs ? .red(figures: [("lastTickMs", "\(ageMs)")]) : .fine())
@@ -26,7 +26,7 @@ extension Health {
     ///
     /// An expired certificate is a warning as well. Every node has the same one, and red nodes would also lose the
     /// connections that are open already.
-    func check(_ certificate: TLSContext?, days: Int) {
+    public func check(_ certificate: TLSContext?, days: Int) {
         guard let certificate else { return }
         let leftSeconds = certificate.notAfter - Clock.wallMs() / 1_000
         let figures = [("ends", Timestamp.text(wallMs: certificate.notAfter * 1_000))]
@@ -41,7 +41,7 @@ extension Health {
     }
 
     /// Checks the free file descriptors: without one, the next client may not be accepted.
-    func checkDescriptors(connectionsMax: Int) {
+    public func checkDescriptors(connectionsMax: Int) {
         guard let (open, limit) = Descriptors.count() else { return }
         set(.descriptors, DescriptorRoom(open: open, limit: limit).state(connectionsMax: connectionsMax))
     }

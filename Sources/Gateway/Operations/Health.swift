@@ -1,10 +1,10 @@
 import Reactors
-import Service
+public import Service
 
 /// Readiness of this node: it depends on proven delivery, not on an assumption.
 ///
 /// It holds the readiness table. A watch reports the state of its row by ``set(_:_:)``. Thread: any.
-final class Health: Sendable {
+public final class Health: Sendable {
     private struct State {
         /// Threads that could not start; never removed.
         var failed: [Condition] = []
@@ -21,7 +21,7 @@ final class Health: Sendable {
     private let log: Log?
 
     /// A table in which nothing is proven yet; each change of a row is logged to `log`, if any.
-    init(isPartialEnough: Bool = false, log: Log? = nil) {
+    public init(isPartialEnough: Bool = false, log: Log? = nil) {
         self.isPartialEnough = isPartialEnough
         self.log = log
         var first = State()
@@ -30,7 +30,7 @@ final class Health: Sendable {
     }
 
     /// Takes the state of a row, and logs a change.
-    func set(_ row: ReadinessRow, _ state: RowState) {
+    public func set(_ row: ReadinessRow, _ state: RowState) {
         tell(self.state.withLock { $0.table.set(row, state, wallMs: Clock.wallMs()) })
     }
 
@@ -43,7 +43,7 @@ final class Health: Sendable {
     ///
     /// That is the unproven parts, when the link with the oldest proof was proven, and whether the proven parts may be
     /// used alone.
-    func delivery(_ conditions: [Condition], provenMs: Int?, isPartlyProven: Bool = false) {
+    public func delivery(_ conditions: [Condition], provenMs: Int?, isPartlyProven: Bool = false) {
         let cause = conditions.first?.reason.label ?? ""
         let row: RowState =
             if conditions.isEmpty { .fine() } else if isPartialEnough && isPartlyProven { .warned(cause) } else {
@@ -58,7 +58,7 @@ final class Health: Sendable {
     }
 
     /// A thread could not start.
-    func failed(_ part: Condition.Part, _ reason: NotReadyReason) {
+    public func failed(_ part: Condition.Part, _ reason: NotReadyReason) {
         let line = state.withLock { state in
             state.failed.append(Condition(part, reason))
             return state.table.set(.threads, .red(reason.label), wallMs: Clock.wallMs())
@@ -67,19 +67,19 @@ final class Health: Sendable {
     }
 
     /// Numbers of the shards that could not start.
-    var failedShards: [Int] {
+    public var failedShards: [Int] {
         state.withLock { state in
             state.failed.compactMap { if case .shard(let index) = $0.part { index } else { nil } }
         }
     }
 
     /// Marks the node as draining: it accepts no more clients.
-    func drain() { set(.draining, .red()) }
+    public func drain() { set(.draining, .red()) }
 
-    var isDraining: Bool { state.withLock { $0.table[.draining]?.isFine == false } }
+    public var isDraining: Bool { state.withLock { $0.table[.draining]?.isFine == false } }
 
     /// All conditions that are not met, most important first; empty when the node is ready.
-    var conditions: [Condition] {
+    public var conditions: [Condition] {
         state.withLock { state in
             var conditions: [Condition] = []
             if state.table.red.contains(.draining) { conditions.append(Condition(.node, .draining)) }
@@ -93,36 +93,36 @@ final class Health: Sendable {
     }
 
     /// Whether the node may be sent clients: no row is red.
-    var isReady: Bool { state.withLock { $0.table.red.isEmpty } }
+    public var isReady: Bool { state.withLock { $0.table.red.isEmpty } }
 
     /// Whether events arrive by all links, or by enough of them.
-    var isDeliveryProven: Bool { state.withLock { $0.table[.redis]?.state.severity != .red } }
+    public var isDeliveryProven: Bool { state.withLock { $0.table[.redis]?.state.severity != .red } }
 
     /// `nil` when the node is ready; otherwise the first reason why it is not.
-    var notReadyBecause: String? { isReady ? nil : conditions.first?.reason.label }
+    public var notReadyBecause: String? { isReady ? nil : conditions.first?.reason.label }
 
     /// The status text of `/readyz`.
-    var status: String {
+    public var status: String {
         guard isReady else { return "not ready" }
         return isPartlyReady ? "partly ready" : "ready"
     }
 
     /// The current rows.
-    var rows: [ReadinessTable.Entry] { state.withLock { $0.table.entries } }
+    public var rows: [ReadinessTable.Entry] { state.withLock { $0.table.entries } }
 
     /// Whether the node serves a part of a cluster, as `--ready-partial` allows.
-    var isPartlyReady: Bool {
+    public var isPartlyReady: Bool {
         state.withLock { $0.table[.redis]?.state.severity == .warned }
     }
 
     /// The names of the rows that are red.
-    var reasons: [ReadinessRow] { state.withLock { $0.table.red } }
+    public var reasons: [ReadinessRow] { state.withLock { $0.table.red } }
 
     /// The faults that all nodes share.
-    var warnings: [ReadinessTable.Entry] { state.withLock { $0.table.warned } }
+    public var warnings: [ReadinessTable.Entry] { state.withLock { $0.table.warned } }
 
     /// Milliseconds since the link with the oldest proof was proven; `nil` while one never was.
-    func probeAgeMs(nowMs: Int) -> Int? {
+    public func probeAgeMs(nowMs: Int) -> Int? {
         state.withLock { state in state.provenMs.map { max(nowMs - $0, 0) } }
     }
 }

@@ -4,7 +4,11 @@
 /// would seem to need the memory of a past crowd for ever, and its memory bound would refuse newcomers for nothing.
 /// Returning it takes milliseconds with the heap locked, so it is done after a surge, not during one. Some memory of a
 /// crowd is freed only seconds later, and a second trim returns it. Pure: called once a second.
-struct HeapTrim {
+public struct HeapTrim: Sendable {
+
+    /// The state at the start.
+    public init() {}
+
     private var peak = 0
     private var handshakes = 0
     private var trimmedAt = 0
@@ -17,7 +21,7 @@ struct HeapTrim {
     private static let againSeconds = 10
 
     /// Whether to trim now; `held` is the number of connections and topics, `handshakes` the total number so far.
-    mutating func isDue(held: Int, handshakes: Int) -> Bool {
+    public mutating func isDue(held: Int, handshakes: Int) -> Bool {
         let isQuiet = handshakes - self.handshakes < HeapTrim.surge / 8
         self.handshakes = handshakes
         peak = max(peak, held)

@@ -1,7 +1,7 @@
-import RedisLink
+public import RedisLink
 
 /// A shard's report to the broker about its command link.
-enum LinkReport: Equatable, Sendable {
+public enum LinkReport: Equatable, Sendable {
     /// Being dialled; the failure of the last connection or dial.
     case down(RedisFailure?)
     /// Connected to the Redis process of this run id.

@@ -1,9 +1,9 @@
-import RedisLink
+public import RedisLink
 
 /// Each master's rights to load its own append-only file, and the changes to log.
 ///
 /// Pure.
-struct LoadBook {
+public struct LoadBook: Sendable {
     /// One line for the log.
     struct Line: Equatable {
         /// Whether it is a warning; otherwise it ends an earlier one.
@@ -100,7 +100,7 @@ extension LoadRights {
     ///
     /// `nil` where nothing is wrong. `user` is the user as which this process logs in; its passwords stay when it is
     /// `default`.
-    func mend(for user: String) -> String? {
+    public func mend(for user: String) -> String? {
         switch self {
         case .notNeeded, .sufficient: nil
         case .missing: "ACL SETUSER \(LoadRights.rules(for: user)), then ACL SAVE"
@@ -111,7 +111,7 @@ extension LoadRights {
     }
 
     /// The rules that give the user `default` its rights, where this process logs in as `user`.
-    static func rules(for user: String) -> String {
+    public static func rules(for user: String) -> String {
         user == "default" ? LoadRights.openRules : LoadRights.closedRules
     }
 }

@@ -1,17 +1,23 @@
 import Configuration
-import Reactors
-import RedisLink
-import Service
+public import Reactors
+public import RedisLink
+public import Service
 
 /// Asks every master whether it could load its own append-only file.
 ///
 /// It asks at each new server process, and every `redisLoadCheckMs`. Thread: that of the first shard.
-final class LoadWatch {
+public final class LoadWatch {
     /// A master and the link to it.
-    struct Master {
+    public struct Master {
         /// `host:port`, or the path of a socket.
-        let name: String
-        let link: CallLink
+        public let name: String
+        public let link: CallLink
+
+        /// Takes all members.
+        public init(name: String, link: CallLink) {
+            self.name = name
+            self.link = link
+        }
     }
 
     /// When a master was asked last, and the process that answered.
@@ -30,7 +36,7 @@ final class LoadWatch {
     private var asked: [String: Asked] = [:]
 
     /// `prefix` is that of all keys; `intervalMs` is the time between two questions.
-    init(
+    public init(
         _ book: Guarded<LoadBook>, health: Health, log: Log, prefix: [UInt8], intervalMs: Int,
         wallMs: @escaping () -> Int = { Clock.wallMs() }
     ) {
@@ -43,7 +49,7 @@ final class LoadWatch {
     }
 
     /// Asks the masters whose question is due; called four times a second with all current masters.
-    func sweep(_ masters: [Master], nowMs: Int) {
+    public func sweep(_ masters: [Master], nowMs: Int) {
         let names = Set(masters.map(\.name))
         asked = asked.filter { names.contains($0.key) }
         // While no master is known, the last answers remain valid.

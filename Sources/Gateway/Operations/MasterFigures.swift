@@ -1,10 +1,10 @@
 import Reactors
-import RedisLink
+public import RedisLink
 
 /// Figures of the masters of a cluster, by address.
 ///
 /// Thread: any. The figures of an address are kept while it is a master's, and longer as long as there is room.
-final class MasterFigures: Sendable {
+public final class MasterFigures: Sendable {
     /// Changes of a master's replication history that shards' links found, by their effect on epochs.
     struct Changes: Equatable {
         /// The new history was proven to contain the whole of the one before.
@@ -14,13 +14,20 @@ final class MasterFigures: Sendable {
     }
 
     /// A current master.
-    struct Master: Equatable {
+    public struct Master: Equatable, Sendable {
         /// `host:port`.
-        let address: String
+        public let address: String
         /// Number of its slots.
-        let slots: Int
+        public let slots: Int
         /// Whether every link to it is proven.
-        let isProven: Bool
+        public let isProven: Bool
+
+        /// Takes all members.
+        public init(address: String, slots: Int, isProven: Bool) {
+            self.address = address
+            self.slots = slots
+            self.isProven = isProven
+        }
     }
 
     private struct State {
@@ -39,7 +46,7 @@ final class MasterFigures: Sendable {
     }
 
     /// A shard's link found another history.
-    func historyChanged(keepsEpochs: Bool) {
+    public func historyChanged(keepsEpochs: Bool) {
         state.withLock { state in
             if keepsEpochs { state.changes.kept += 1 } else { state.changes.reset += 1 }
         }
@@ -50,7 +57,7 @@ final class MasterFigures: Sendable {
 
     /// The counters of a link to an address; links that replace each other share them, so that a failover leaves none
     /// behind.
-    func statistics(of address: String, link: String) -> RedisStatistics {
+    public func statistics(of address: String, link: String) -> RedisStatistics {
         state.withLock { state in
             if let known = state.links[address]?[link] { return known }
             if state.links[address] == nil, state.links.count >= addressesMax {
@@ -64,7 +71,7 @@ final class MasterFigures: Sendable {
     }
 
     /// Takes the current masters, and whether they are proven.
-    func use(_ masters: [Master]) {
+    public func use(_ masters: [Master]) {
         state.withLock { $0.masters = masters }
     }
 

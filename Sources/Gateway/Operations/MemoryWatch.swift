@@ -10,7 +10,7 @@ import Synchronization
 /// The needs of connected clients are bounded elsewhere. A node close to its bound keeps them and refuses the next,
 /// rather than be killed with all of them. The file it reads stays open, so that a look needs no
 /// descriptor. Thread: ``look()`` from one, the rest from any.
-final class MemoryWatch: Sendable {
+public final class MemoryWatch: Sendable {
     /// Resident bytes beyond which memory is short.
     let boundBytes: Int
     private let statm: Int32
@@ -19,7 +19,7 @@ final class MemoryWatch: Sendable {
 
     private static let pageBytes = max(sysconf(Int32(_SC_PAGESIZE)), 1)
 
-    init(boundBytes: Int) {
+    public init(boundBytes: Int) {
         self.boundBytes = boundBytes
         // Without /proc the use is unknown, and memory never counts as short.
         statm = (try? retrying { unsafe open("/proc/self/statm", O_RDONLY | O_CLOEXEC) }) ?? -1
@@ -29,7 +29,7 @@ final class MemoryWatch: Sendable {
     var residentBytes: Int { resident.load(ordering: .relaxed) }
 
     /// Whether new clients must be refused.
-    var isShort: Bool { short.load(ordering: .relaxed) }
+    public var isShort: Bool { short.load(ordering: .relaxed) }
 
     /// Reads the use again; true when ``isShort`` has changed.
     func look() -> Bool {
@@ -61,7 +61,7 @@ final class MemoryWatch: Sendable {
     // MARK: The bound
 
     /// The bound that a limit means: itself, or for 0 three quarters of the available memory.
-    static func bound(_ limit: Int) -> Int {
+    public static func bound(_ limit: Int) -> Int {
         guard limit == 0 else { return limit }
         let machine = max(sysconf(Int32(_SC_PHYS_PAGES)), 1) * pageBytes
         return min(machine, groupBytes() ?? machine) / 4 * 3

@@ -2,26 +2,42 @@ import Core
 import Reactors
 import RedisLink
 import Rights
-import Service
+public import Service
 import Transport
 
 /// The node's figures in the text format of Prometheus, version 0.0.4.
 ///
 /// No label takes a value from input.
-struct Metrics: Sendable {
-    let figures: NodeFigures
-    let health: Health
-    let admission: NodeAdmission
-    let memory: MemoryWatch
-    let budgets: Budgets
-    let gate: CallerGate
-    let log: Log
-    let clientLog: ClientLog
+public struct Metrics: Sendable {
+    public let figures: NodeFigures
+    public let health: Health
+    public let admission: NodeAdmission
+    public let memory: MemoryWatch
+    public let budgets: Budgets
+    public let gate: CallerGate
+    public let log: Log
+    public let clientLog: ClientLog
     /// `nil` unless every request and connection is logged.
-    let accessLog: ClientAccess?
+    public let accessLog: ClientAccess?
+
+    /// Takes all members.
+    public init(
+        figures: NodeFigures, health: Health, admission: NodeAdmission, memory: MemoryWatch, budgets: Budgets,
+        gate: CallerGate, log: Log, clientLog: ClientLog, accessLog: ClientAccess?
+    ) {
+        self.figures = figures
+        self.health = health
+        self.admission = admission
+        self.memory = memory
+        self.budgets = budgets
+        self.gate = gate
+        self.log = log
+        self.clientLog = clientLog
+        self.accessLog = accessLog
+    }
 
     /// Renders all figures; reads other threads' counters, which may be a tick old.
-    func text() -> [UInt8] {
+    public func text() -> [UInt8] {
         var page = MetricsPage()
         connections(&page)
         delivery(&page)
@@ -163,7 +179,7 @@ struct Metrics: Sendable {
         page.counter(
             "switchboard_hops_total", "Polls that went to the node of their session, and that came from others.",
             [("way", "out", sum(\.relay)), ("way", "in", sum(\.relaysTaken))])
-        page.gauge("switchboard_hops_waiting", "Polls that wait for another ", sum(\.relaysWaiting))
+        page.gauge("switchboard_hops_waiting", "Polls that wait for another node.", sum(\.relaysWaiting))
         page.counter("switchboard_hops_failed_total", "Polls that got lost between nodes.", sum(\.relaysFailed))
         page.counter(
             "switchboard_hops_refused_total", "Messages on the node's channel that no other node sent, or sent before.",

@@ -1,7 +1,7 @@
-import Core
+public import Core
 import Reactors
 import Rights
-import Transport
+public import Transport
 
 /// Limits the connections of this node: total, per address, unauthenticated, and new ones per second.
 ///
@@ -9,7 +9,7 @@ import Transport
 ///
 /// The one lock outside the mailbox besides the log's: taken once per accepted and once per ended connection, never for
 /// a message. Thread: any.
-final class NodeAdmission: Admission {
+public final class NodeAdmission: Admission {
     private struct State {
         var open = 0
         var unauthenticated = 0
@@ -42,7 +42,7 @@ final class NodeAdmission: Admission {
     /// `isShared` selects the addresses that stand for many clients, trusted proxies.
     ///
     /// They have no limit of their own; the clients behind them have.
-    init(limits: Limits, isShared: @escaping @Sendable (IPAddress) -> Bool) {
+    public init(limits: Limits, isShared: @escaping @Sendable (IPAddress) -> Bool) {
         self.limits = limits
         self.isShared = isShared
         let perSecond = limits.connectsPerAddressPerSecond
@@ -58,7 +58,7 @@ final class NodeAdmission: Admission {
         return address.limitKey
     }
 
-    func admit(_ address: IPAddress?) -> Bool {
+    public func admit(_ address: IPAddress?) -> Bool {
         let key = key(address)
         let nowMs = Clock.monotonicMs()
         return state.withLock { state in
@@ -82,7 +82,7 @@ final class NodeAdmission: Admission {
             && state.rates.take(key, nowMs: nowMs)
     }
 
-    func move(from proxy: IPAddress?, to client: IPAddress?, wasEstablished: Bool) -> Bool {
+    public func move(from proxy: IPAddress?, to client: IPAddress?, wasEstablished: Bool) -> Bool {
         let (old, new) = (key(proxy), key(client))
         let nowMs = Clock.monotonicMs()
         return state.withLock { state in
@@ -96,7 +96,7 @@ final class NodeAdmission: Admission {
         }
     }
 
-    func established(_ address: IPAddress?) {
+    public func established(_ address: IPAddress?) {
         let key = key(address)
         state.withLock { state in
             state.unauthenticated -= 1
@@ -104,7 +104,7 @@ final class NodeAdmission: Admission {
         }
     }
 
-    func release(_ address: IPAddress?, wasEstablished: Bool) {
+    public func release(_ address: IPAddress?, wasEstablished: Bool) {
         let key = key(address)
         state.withLock { state in
             state.open -= 1
@@ -119,7 +119,7 @@ final class NodeAdmission: Admission {
     }
 
     /// Connections open, of them unauthenticated, and refused so far.
-    var figures: (open: Int, unauthenticated: Int, refused: Int) {
+    public var figures: (open: Int, unauthenticated: Int, refused: Int) {
         state.withLock { ($0.open, $0.unauthenticated, $0.refused) }
     }
 }

@@ -1,7 +1,7 @@
-import RedisLink
+public import RedisLink
 
 /// The reasons for which a node is not ready: the closed table of docs/protocol.md.
-enum NotReadyReason: Hashable, Sendable {
+public enum NotReadyReason: Hashable, Sendable {
     /// The node is shutting down.
     case draining
     /// The state is not known yet.
@@ -36,7 +36,7 @@ enum NotReadyReason: Hashable, Sendable {
         ] + RedisFailure.Kind.allCases.map { .redis($0) }
 
     /// The reason's name in the table.
-    var label: String {
+    public var label: String {
         switch self {
         case .draining: "draining"
         case .starting: "starting"
@@ -55,7 +55,7 @@ enum NotReadyReason: Hashable, Sendable {
     }
 
     /// Whether it is a fault, rather than a normal step.
-    var isFailure: Bool {
+    public var isFailure: Bool {
         switch self {
         case .draining, .starting, .connecting, .subscribing, .unproven: false
         case .probeLost, .redisMismatch, .busFailed, .shardFailed, .row, .slotsUncovered, .redis: true
@@ -65,7 +65,7 @@ enum NotReadyReason: Hashable, Sendable {
 
 extension RedisFailure {
     /// The failure of a link that is closed for this reason.
-    init(_ reason: NotReadyReason) {
+    public init(_ reason: NotReadyReason) {
         switch reason {
         case .redis(let kind): self.init(kind, detail: "another link of this node found it")
         case .redisMismatch: self.init(.disconnected, detail: "links lead to different servers")

@@ -3,7 +3,7 @@ import RedisLink
 /// The number of outbox entries that this node read last, and whether one waits for too long.
 ///
 /// Pure.
-struct OutboxBook {
+public struct OutboxBook: Sendable {
     /// The figures; `nil` while they are unknown.
     private(set) var figures: OutboxFigures?
     private let lateMs: Int

@@ -1,12 +1,12 @@
-import Core
-import Reactors
-import RedisLink
+public import Core
+public import Reactors
+public import RedisLink
 
 /// Reads the number of outbox entries, every two seconds.
 ///
 /// With plain key names it reads the streams themselves, so a node knows it without any worker. With tagged names there
 /// are too many streams, and it reads the figures that the worker stores in Redis. Thread: that of the first shard.
-final class OutboxInquiry {
+public final class OutboxInquiry {
     private let book: Guarded<OutboxBook>
     private let health: Health
     private let link: any RedisCalls
@@ -17,7 +17,7 @@ final class OutboxInquiry {
     private static let everyMs = 2_000
 
     /// `script` is `outbox_figures.lua`.
-    init(
+    public init(
         _ book: Guarded<OutboxBook>, health: Health, link: any RedisCalls, keys: Keys, script: ScriptID
     ) {
         self.book = book
@@ -28,7 +28,7 @@ final class OutboxInquiry {
     }
 
     /// Reads when it is time; called four times a second.
-    func sweep(nowMs: Int) {
+    public func sweep(nowMs: Int) {
         guard link.isReady, nextMs <= nowMs else { return }
         nextMs = nowMs + OutboxInquiry.everyMs
         if keys.layout == .tagged {

@@ -2,7 +2,7 @@
 ///
 /// Each row has a name, a severity, a metric, log lines and a mend.
 /// `docs/readiness.md` lists them for operators, and a test holds the page to this table.
-enum ReadinessRow: String, CaseIterable, Sendable {
+public enum ReadinessRow: String, CaseIterable, Sendable {
     /// The node is not being shut down.
     case draining
     /// Every thread of the node runs.

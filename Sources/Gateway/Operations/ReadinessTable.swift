@@ -3,16 +3,16 @@ import Configuration
 /// The state of every row of readiness, and the log line for each change.
 ///
 /// Pure. A row that no watch has set is fine.
-struct ReadinessTable {
+public struct ReadinessTable: Sendable {
     /// The current state of a row.
-    struct Entry: Equatable {
-        let row: ReadinessRow
-        var state: RowState
+    public struct Entry: Equatable, Sendable {
+        public let row: ReadinessRow
+        public var state: RowState
         /// When the state began, milliseconds since 1970; `nil` while the promise has always held.
-        var sinceMs: Int?
+        public var sinceMs: Int?
 
         /// The operator's mend.
-        var mend: String { state.mend ?? row.mend }
+        public var mend: String { state.mend ?? row.mend }
         /// Whether the promise holds.
         var isFine: Bool { state.severity == .fine }
     }

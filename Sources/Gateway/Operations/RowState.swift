@@ -1,7 +1,7 @@
 /// The state of one row of readiness, as a watch reports it.
-struct RowState: Equatable, Sendable {
+public struct RowState: Equatable, Sendable {
     /// The severity of a broken promise.
-    enum Severity: Int, Sendable {
+    public enum Severity: Int, Sendable {
         /// The promise holds.
         case fine
         /// The promise is broken on all nodes alike; `/readyz` stays 200 and lists a warning.
@@ -10,7 +10,7 @@ struct RowState: Equatable, Sendable {
         case red
 
         /// The name in `/v1/health`.
-        var label: String {
+        public var label: String {
             switch self {
             case .fine: "fine"
             case .warned: "warned"
@@ -20,16 +20,16 @@ struct RowState: Equatable, Sendable {
     }
 
     /// A name and a value: a field of the log line and of `/v1/health`.
-    struct Figure: Equatable, Sendable {
-        let name: String
-        let value: String
+    public struct Figure: Equatable, Sendable {
+        public let name: String
+        public let value: String
     }
 
-    let severity: Severity
+    public let severity: Severity
     /// One word for the cause; empty where a row has only one.
     ///
     /// A new cause is logged again.
-    var cause = ""
+    public var cause = ""
     /// The log line; `nil`: that of the row.
     var line: String?
     /// The operator's mend; `nil`: that of the row.
@@ -37,20 +37,24 @@ struct RowState: Equatable, Sendable {
     /// When the state began, milliseconds since 1970; `nil`: when the table received it.
     var sinceMs: Int?
     /// The figures behind the state, which may change while the state stays.
-    var figures: [Figure] = []
+    public var figures: [Figure] = []
 
     /// The promise holds.
-    static func fine(figures: [(String, String)] = []) -> RowState { RowState(.fine, figures) }
+    public static func fine(figures: [(String, String)] = []) -> RowState { RowState(.fine, figures) }
 
     /// The promise is broken on all nodes alike.
-    static func warned(_ cause: String = "", mend: String? = nil, line: String? = nil, figures: [(String, String)] = [])
+    public static func warned(
+        _ cause: String = "", mend: String? = nil, line: String? = nil, figures: [(String, String)] = []
+    )
         -> RowState
     {
         RowState(.warned, cause: cause, mend: mend, line: line, figures)
     }
 
     /// This node cannot deliver or cannot check rights.
-    static func red(_ cause: String = "", mend: String? = nil, line: String? = nil, figures: [(String, String)] = [])
+    public static func red(
+        _ cause: String = "", mend: String? = nil, line: String? = nil, figures: [(String, String)] = []
+    )
         -> RowState
     {
         RowState(.red, cause: cause, mend: mend, line: line, figures)

@@ -3,7 +3,7 @@ import RedisLink
 /// Memory, evictions and persistence of every master, and the states of the three rows that follow from them.
 ///
 /// Pure.
-struct ServerBook {
+public struct ServerBook: Sendable {
     /// One master.
     private struct Entry {
         var load: ServerFigures

@@ -1,24 +1,24 @@
-import Reactors
+public import Reactors
 import RedisLink
 
 /// Reads memory, evictions and persistence of every master, every `redisLookMs`.
 ///
 /// Thread: that of the first shard.
-final class ServerWatch {
+public final class ServerWatch {
     private let book: Guarded<ServerBook>
     private let health: Health
     private let intervalMs: Int
     private var nextMs = Int.min
 
     /// `intervalMs` is the time between two reads.
-    init(_ book: Guarded<ServerBook>, health: Health, intervalMs: Int) {
+    public init(_ book: Guarded<ServerBook>, health: Health, intervalMs: Int) {
         self.book = book
         self.health = health
         self.intervalMs = intervalMs
     }
 
     /// Reads from the masters when it is time; called four times a second with all current masters.
-    func sweep(_ masters: @autoclosure () -> [LoadWatch.Master], nowMs: Int) {
+    public func sweep(_ masters: @autoclosure () -> [LoadWatch.Master], nowMs: Int) {
         guard nextMs <= nowMs else { return }
         let masters = masters()
         // While no master is known, the last answers remain valid.

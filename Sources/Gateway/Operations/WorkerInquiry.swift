@@ -1,12 +1,12 @@
-import Core
-import Reactors
-import RedisLink
+public import Core
+public import Reactors
+public import RedisLink
 
 /// Counts the live workers, every two seconds.
 ///
 /// Time is Redis's own, as in `lease.lua`, so an entry of a dead worker does not count. Thread: that of the first
 /// shard.
-final class WorkerInquiry {
+public final class WorkerInquiry {
     private let alive: Guarded<Int?>
     private let health: Health
     private let link: any RedisCalls
@@ -23,7 +23,7 @@ final class WorkerInquiry {
         """
 
     /// The row gets a warning after `graceMs` without a live worker; `alive` is `nil` while the number is unknown.
-    init(_ alive: Guarded<Int?>, health: Health, link: any RedisCalls, keys: Keys, graceMs: Int) {
+    public init(_ alive: Guarded<Int?>, health: Health, link: any RedisCalls, keys: Keys, graceMs: Int) {
         self.alive = alive
         self.health = health
         self.link = link
@@ -32,7 +32,7 @@ final class WorkerInquiry {
     }
 
     /// Reads when it is time; called four times a second.
-    func sweep(nowMs: Int) {
+    public func sweep(nowMs: Int) {
         if let missingMs, nowMs - missingMs >= graceMs { health.set(.workers, .warned()) }
         guard link.isReady, nextMs <= nowMs else { return }
         nextMs = nowMs + WorkerInquiry.everyMs
