@@ -3,6 +3,7 @@ import Core
 import Dialects
 import Reactors
 import Rights
+import Service
 import TestSupport
 import Testing
 import Transport
@@ -28,7 +29,8 @@ final class ToyGateway {
         mailbox = Mailbox(capacity: 100, wake: try Wake())
         access = try AccessPolicy(StandardTables.namespaces)
         topics = TopicTable(
-            shard: 0, limits: Limits(), repairs: true, store: EmptyReader(), bus: mailbox, statistics: statistics,
+            limits: Limits(), repairs: true, store: EmptyReader(), channels: BusInterest(bus: mailbox, shard: 0),
+            statistics: statistics,
             nowMs: { 1_000 })
     }
 
