@@ -1,9 +1,9 @@
-import Core
+public import Core
 
 /// Asks for the channels of the topics that have members.
 ///
 /// Thread: the shard's.
-protocol ChannelInterest {
+public protocol ChannelInterest {
     /// Asks for a topic's channel; false when the request could not be passed on.
     func want(_ topic: Topic) -> Bool
 
