@@ -1,5 +1,6 @@
 import Core
 import Reactors
+import Topics
 
 /// Asks the bus for the channels that a shard needs.
 ///

@@ -7,6 +7,7 @@ import Reactors
 import RedisLink
 import Rights
 import Service
+import Topics
 import Transport
 
 /// One reactor thread: its listeners, connections, sessions, topics, and its command link to Redis.

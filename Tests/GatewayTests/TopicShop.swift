@@ -7,6 +7,7 @@ import Transport
 
 @testable import Gateway
 @testable import Operations
+@testable import Topics
 
 /// A store that keeps questions until the test answers them, or refuses each one before the call returns.
 final class ScriptedReader: TopicReader {

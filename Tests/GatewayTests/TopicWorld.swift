@@ -7,6 +7,7 @@ import Transport
 
 @testable import Gateway
 @testable import Operations
+@testable import Topics
 
 /// A deterministic model of everything around a ``TopicTable``.
 ///

@@ -1,5 +1,5 @@
 public import Core
-import Dialects
+public import Dialects
 public import Operations
 import Reactors
 import Transport
@@ -77,7 +77,7 @@ public final class TopicTable<Client: TopicClient> {
     }
 
     /// Lets a client join, for which the budget was charged; it is answered with `subscribed` or refused.
-    func join(_ client: Client, _ request: SubscribeRequest, ref: Reference?) {
+    public func join(_ client: Client, _ request: SubscribeRequest, ref: Reference?) {
         let feed: LocalTopic<Client>
         if let known = feeds[request.topic] {
             feed = known
@@ -99,7 +99,7 @@ public final class TopicTable<Client: TopicClient> {
     }
 
     /// Takes a client out of a topic, live or joining.
-    func leave(_ client: Client, _ feed: LocalTopic<Client>, place: Int?) {
+    public func leave(_ client: Client, _ feed: LocalTopic<Client>, place: Int?) {
         if let place {
             // The leaving member and the one that takes its place would miss their turn.
             serve(feed, place..<place + 1)
