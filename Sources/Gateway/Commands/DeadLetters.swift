@@ -1,5 +1,6 @@
 import Commands
 import Core
+import EventLogs
 import RedisLink
 
 /// A shard's access to the deliveries that couriers and workers gave up: read, retry, drop.
