@@ -37,7 +37,6 @@ final class Node: Sendable {
     let deflates: Bool
     /// Size in bytes from which on a message is deflated.
     let deflateBytesMin: Int
-    let testFault: TestFault
     let servesPages: Bool
     /// Creates guests for the demo's page; `nil` where there is none.
     let guests: DemoGuests?
@@ -113,7 +112,6 @@ final class Node: Sendable {
         servesEcho = settings.echo
         deflates = settings.deflate
         deflateBytesMin = settings.deflateBytesMin
-        testFault = settings.testFault
         self.servesPages = servesPages
         self.guests = guests
         self.phones = phones

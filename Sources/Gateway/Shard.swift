@@ -131,8 +131,8 @@ final class Shard {
             node: node, link: link, replicas: replicas, shard: index, desk: desk, statistics: statistics,
             top: { [store] in store.top($0) }, nowMs: { reactor.nowMs })
         topics = TopicTable(
-            shard: index, limits: node.limits, repairs: node.testFault != .noRepair,
-            store: store, bus: node.bus, statistics: statistics, nowMs: { reactor.nowMs })
+            shard: index, limits: node.limits, store: store, bus: node.bus, statistics: statistics,
+            nowMs: { reactor.nowMs })
         let clock = ShardClock(monotonicMs: { reactor.nowMs }, wallMs: { [clock = node.clock] in clock.wallMs })
         sessionServices = SessionServices(
             clock: clock,

@@ -76,7 +76,7 @@ final class TopicShop {
         limits.fanoutSliceMembers = sliceMembers
         limits.logReadsMax = TopicShop.readsMax
         table = TopicTable(
-            shard: 0, limits: limits, repairs: true, store: reader,
+            shard: 0, limits: limits, store: reader,
             bus: Mailbox(capacity: 100_000, wake: try Wake()),
             statistics: ShardStatistics(transport: context.statistics, loop: reactor.statistics), nowMs: { now() })
         now = { [unowned self] in nowMs }

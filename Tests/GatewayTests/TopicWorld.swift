@@ -28,7 +28,7 @@ final class TopicWorld: TopicReader {
         case positionIsAhead
         /// A reply gets lost.
         case replyIsLost
-        /// The table repairs nothing, as a node told to by `--test-fault`.
+        /// A read for a repair says that nothing was missed.
         case nothingIsRepaired
     }
 
@@ -82,9 +82,8 @@ final class TopicWorld: TopicReader {
     var random: Seeded
     private var nowMs = 1_000_000
     lazy var table = TopicTable<ModelClient>(
-        shard: 0, limits: TopicWorld.limits, repairs: fault != .nothingIsRepaired, store: self,
-        bus: mailbox,
-        statistics: statistics, nowMs: { [unowned self] in nowMs })
+        shard: 0, limits: TopicWorld.limits, store: self, bus: mailbox, statistics: statistics,
+        nowMs: { [unowned self] in nowMs })
     private let statistics: ShardStatistics
 
     // Redis.

@@ -14,8 +14,6 @@ final class TopicTable<Client: TopicClient> {
     let store: any TopicReader
     let statistics: ShardStatistics
     let nowMs: () -> Int
-    /// Whether holes are repaired; false only in a test of the tests.
-    let repairs: Bool
     private let bus: Mailbox<BusMessage>
     private(set) var feeds: [Topic: LocalTopic<Client>] = [:]
     /// The counts of feeds that were given up, for audits; the oldest are dropped.
@@ -37,13 +35,11 @@ final class TopicTable<Client: TopicClient> {
 
     /// `nowMs` is the shard's clock, monotonic milliseconds.
     init(
-        shard: Int, limits: Limits, repairs: Bool, store: any TopicReader,
-        bus: Mailbox<BusMessage>, statistics: ShardStatistics,
+        shard: Int, limits: Limits, store: any TopicReader, bus: Mailbox<BusMessage>, statistics: ShardStatistics,
         nowMs: @escaping () -> Int
     ) {
         self.shard = shard
         self.nowMs = nowMs
-        self.repairs = repairs
         self.limits = limits
         pastLedgers = PastLedgers(capacity: limits.pastLedgersMax)
         gate = ReadGate(inFlightMax: limits.logReadsMax)

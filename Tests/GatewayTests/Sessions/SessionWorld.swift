@@ -80,10 +80,13 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess {
     var wallMs: Int { nowMs + 1_700_000_000_000 }
     /// `nil` once the run is over.
     private(set) var services: SessionServices?
+    /// All that sessions of the run use, also those that have ended.
+    var servicesMade: [SessionServices] = []
     private(set) lazy var topics = TopicTable<Session>(
-        shard: 0, limits: SessionWorld.limits, repairs: true, store: self, bus: fixtures.mailbox,
+        shard: 0, limits: SessionWorld.limits, store: self, bus: fixtures.mailbox,
         statistics: fixtures.statistics, nowMs: { [unowned self] in nowMs })
-    let fault: SessionFault?
+    /// What its clients' sessions do wrong on purpose.
+    let fault: TamperedSession.Fault?
 
     // Redis.
     private var redis: [Topic: TopicModel] = [:]
@@ -104,7 +107,7 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess {
     private(set) var story: [String] = []
     private let keepsStory: Bool
 
-    init(seed: UInt64, fixtures: Fixtures, fault: SessionFault? = nil, keepsStory: Bool = false) {
+    init(seed: UInt64, fixtures: Fixtures, fault: TamperedSession.Fault? = nil, keepsStory: Bool = false) {
         randomSource = Seeded(seed)
         self.fixtures = fixtures
         self.fault = fault
@@ -113,7 +116,7 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess {
         followsSet = Set(fixtures.topics.suffix(3).filter { _ in chance(2) })
         if chance(2) { members.insert(machine) }
         mood = pick([fixtures.topics, Array(fixtures.topics.suffix(4)), Array(fixtures.topics.prefix(4))])
-        services = makeServices()
+        services = makeServices(budget: self)
         clients = (0..<2).map { SessionClient(number: $0, world: self) }
         for client in clients { client.open() }
     }
@@ -342,8 +345,8 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess {
         for client in clients { client.end() }
         var rest: [BusMessage] = []
         fixtures.mailbox.drain(into: &rest)
-        // It holds the world in turn.
-        services = nil
+        // They hold the world in turn.
+        (services, servicesMade) = (nil, [])
     }
 
     /// Nobody is a member who does not know it.

@@ -27,7 +27,7 @@ final class ToyGateway {
         mailbox = Mailbox(capacity: 100, wake: try Wake())
         access = try AccessPolicy(StandardTables.namespaces)
         topics = TopicTable(
-            shard: 0, limits: Limits(), repairs: true, store: EmptyReader(), bus: mailbox, statistics: statistics,
+            shard: 0, limits: Limits(), store: EmptyReader(), bus: mailbox, statistics: statistics,
             nowMs: { 1_000 })
     }
 
