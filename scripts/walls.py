@@ -32,7 +32,7 @@ WALLS = {
     "Commands": ["Operations", "Store"],
     "Sessions": ["Operations", "Deliveries", "Topics"],
     "Presence": ["Operations", "Deliveries", "Topics", "Store"],
-    "Rights": ["Store", "Sessions"],
+    "Rights": ["Operations", "Store", "Sessions", "HTTP"],
     "Relay": [],
     "Transports": ["Operations", "Deliveries", "Topics", "Sessions", "Relay"],
     "HTTP": ["Operations", "Topics", "Store", "Commands", "Sessions", "Transports"],

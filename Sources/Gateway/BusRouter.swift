@@ -199,7 +199,7 @@ final class BusRouter: SubscriberLinkOwner, ClusterHubOwner {
         guard message.count <= limits.answerBytesMax + 2 * EnginePayload.bytesMax,
             let shard = RelayEnvelope(message)?.shard, outgoing.indices.contains(shard)
         else { return node.figures.bus.relaysRefused.add(1) }
-        outgoing[shard].append(.relay(message))
+        outgoing[shard].append(.polling(.relay(message)))
     }
 
     /// Passes a courier's answer to a shard: `!SHARD.RANDOM WORD`, a line end, and the content.

@@ -59,19 +59,18 @@ public final class GatewayNode {
 
     /// Reads every file, binds every address, starts every thread; after a problem nothing is left running.
     ///
-    /// `phones` are those of the demo, which pages show; `nil` where no pushes are sent.
+    /// `demo` is served beside the gateway's own routes, by `switchboard dev` alone.
     public init(
-        _ settings: GatewaySettings, servesPages: Bool, phones: DemoPhones? = nil, log: Log
+        _ settings: GatewaySettings, demo: DemoSite? = nil, log: Log
     ) throws(StartProblem) {
         self.settings = settings
         let parts = try NodeParts(settings)
         tls = parts.tls
         SecretFiles.warn(settings, log)
-        let guests = servesPages ? try NodeParts.guests(settings) : nil
         let accessLog = try GatewayNode.accessLog(settings)
         do {
             node = try Node(
-                settings, parts: parts, servesPages: servesPages, guests: guests, phones: phones, log: log,
+                settings, parts: parts, extraRoutes: demo?.routes, log: log,
                 accessLog: accessLog)
         } catch {
             throw StartProblem("cannot start: \(error)")

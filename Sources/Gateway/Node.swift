@@ -32,26 +32,17 @@ final class Node: Sendable {
     let proofs: SessionProofs
     /// The registry of dialects.
     let dialects: DialectRegistry
-    let servesEcho: Bool
-    /// Whether the gateway agrees on `permessage-deflate`.
-    let deflates: Bool
     /// Size in bytes from which on a message is deflated.
     let deflateBytesMin: Int
-    let servesPages: Bool
-    /// Creates guests for the demo's page; `nil` where there is none.
-    let guests: DemoGuests?
-    /// The demo's phones; `nil` where no pushes are sent.
-    let phones: DemoPhones?
+    let http: HTTPOptions
+    /// Makes routes beside the gateway's own; `nil` where there are none.
+    let extraRoutes: ExtraRoutesMaker?
     let probeChannel: [UInt8]
     let log: Log
     /// The part of the log that names clients.
     let clientLog: ClientLog
-    /// The field that restricts browsers on TLS to TLS; `nil` where it is not sent, as by `switchboard dev`.
-    let strictTransport: HTTPResponse.Field?
     /// `nil` unless every request and connection is logged.
     let accessLog: ClientAccess?
-    /// The number of the newest connection, for the access log.
-    private let connectionNumber = Atomic<Int>(0)
     let health: Health
     let admission: NodeAdmission
     let memory: MemoryWatch
@@ -66,12 +57,7 @@ final class Node: Sendable {
     let shardWakes: [Wake]
     let bus: Mailbox<BusMessage>
     let busWake: Wake
-    /// Which listeners expect a PROXY header from trusted addresses.
-    let proxyProtocol: ProxyProtocol
-    /// Whether a proxy that does not match its listener was logged.
-    let hasToldProxyHeaders = Atomic<Bool>(false)
-    /// Whether the demo's backend processes an order.
-    let isDemoOrderRunning = Atomic<Bool>(false)
+    let proxyMismatch: ProxyMismatch
     /// Number of shards that have not ended.
     let shardsRunning = Atomic<Int>(0)
     /// The budgets of callers in this node.
@@ -82,8 +68,7 @@ final class Node: Sendable {
     let rates: CallerRates
 
     init(
-        _ settings: GatewaySettings, parts: NodeParts, servesPages: Bool, guests: DemoGuests?,
-        phones: DemoPhones?, log: Log, accessLog: AccessLog?
+        _ settings: GatewaySettings, parts: NodeParts, extraRoutes: ExtraRoutesMaker?, log: Log, accessLog: AccessLog?
     ) throws(Errno) {
         let name = String(decoding: SecureRandom.text(byteCount: 6), as: UTF8.self)
         self.name = name
@@ -109,20 +94,13 @@ final class Node: Sendable {
         let proofs = SessionProofs()
         self.proofs = proofs
         dialects = DialectRegistry.standard(settings, proofs)
-        servesEcho = settings.echo
-        deflates = settings.deflate
         deflateBytesMin = settings.deflateBytesMin
-        self.servesPages = servesPages
-        self.guests = guests
-        self.phones = phones
-        proxyProtocol = settings.proxyProtocol
+        http = HTTPOptions(settings, isLocal: extraRoutes != nil)
+        self.extraRoutes = extraRoutes
+        proxyMismatch = ProxyMismatch(settings.proxyProtocol, log: log)
         // `#` cannot occur in a topic, so no client can subscribe to a probe or forge one.
         probeChannel = keys.probe(name)
         self.log = log
-        let hstsSeconds = settings.limits.hstsSeconds
-        strictTransport = HTTPHeaderValue("max-age=\(hstsSeconds)").flatMap { value in
-            hstsSeconds > 0 && !servesPages ? HTTPResponse.Field(.strictTransportSecurity, value) : nil
-        }
         self.accessLog = accessLog.map { ClientAccess(log: $0) }
         clientLog = ClientLog(log, node: name, linesPerSecond: settings.limits.clientLinesPerSecond)
         admission = NodeAdmission(
@@ -141,13 +119,16 @@ final class Node: Sendable {
         bus = Mailbox(capacity: settings.limits.mailboxMax, wake: busWake)
     }
 
-    /// A number that no other connection of this node has had.
-    func newConnectionNumber() -> Int { connectionNumber.add(1, ordering: .relaxed).newValue }
-
     /// Replaces tokens' keys and API keys for new callers, and ends the sessions of removed keys.
     func reload(_ keys: CallerGate.Keys) {
         gate.replace(keys)
         _ = broadcast(RightsChange(keysReplaced: true))
+    }
+
+    /// Takes the secret of all nodes; false when a shard could not be notified.
+    func useRelaySecret(_ secret: [UInt8]) -> Bool {
+        proofs.use(secret)
+        return shards.reduce(true) { $1.send(.polling(.secret(secret))) && $0 }
     }
 
     /// Makes every shard check its sessions; false when one of them could not be notified.

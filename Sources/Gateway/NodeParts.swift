@@ -107,22 +107,6 @@ struct NodeParts {
         return Authenticator(verifier: TokenVerifier(keys: keys, rules: rules, grants: grants), apiKeys: apiKeys)
     }
 
-    /// Creates the demo's guests; `nil` without a secret to sign with.
-    static func guests(_ settings: GatewaySettings) throws(StartProblem) -> DemoGuests? {
-        guard let secret = settings.jwtSecretFiles.first else { return nil }
-        let path = secret.path
-        do {
-            return DemoGuests(
-                signer: try TokenSigner(secretFile: try read(path), keyID: secret.keyID.map { Array($0.utf8) }),
-                issuer: settings.jwtIssuer.map { Array($0.utf8) },
-                audience: settings.jwtAudience.map { Array($0.utf8) })
-        } catch let problem as StartProblem {
-            throw problem
-        } catch {
-            throw StartProblem("\(path): \(error)")
-        }
-    }
-
     /// Reads certificate, key and ticket secret; also for a reload, which replaces an earlier context.
     ///
     /// `nil` without a certificate.
@@ -145,7 +129,7 @@ struct NodeParts {
         }
     }
 
-    private static func read(_ path: String) throws(StartProblem) -> [UInt8] {
+    static func read(_ path: String) throws(StartProblem) -> [UInt8] {
         do {
             return try Files.read(path, bytesMax: 4 << 20)
         } catch {

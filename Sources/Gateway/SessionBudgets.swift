@@ -1,5 +1,6 @@
 import Core
 import Rights
+import Service
 
 /// The budgets of a shard's sessions: those of the node, and the log's price of a join.
 ///

@@ -1,6 +1,7 @@
 import Core
 import Reactors
 import Rights
+import Service
 
 /// The callers of a shard's sessions, judged by the rules of the node.
 ///

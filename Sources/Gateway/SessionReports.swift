@@ -2,6 +2,7 @@ import Core
 import Dialects
 import Reactors
 import Rights
+import Service
 import Transport
 
 /// The figures and the log of a shard's sessions.

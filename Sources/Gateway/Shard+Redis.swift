@@ -115,53 +115,6 @@ extension Shard {
         ![.timedOut, .disconnected, .inFlightFull].contains(failure.kind)
     }
 
-    /// The watch of the masters' rights to load their own files.
-    static func loadWatch(_ node: Node) -> LoadWatch {
-        LoadWatch(
-            node.figures.loads, health: node.health, log: node.log, prefix: node.keys.prefix,
-            intervalMs: node.limits.redisLoadCheckMs)
-    }
-
-    /// The reader of the outbox's figures.
-    static func outboxInquiry(_ node: Node, _ link: any RedisCalls) -> OutboxInquiry {
-        OutboxInquiry(
-            node.figures.outbox, health: node.health, link: link, keys: node.keys, script: node.scripts.outboxFigures)
-    }
-
-    /// The watch of the masters' memory, evictions and persistence.
-    static func serverWatch(_ node: Node) -> ServerWatch {
-        ServerWatch(node.figures.servers, health: node.health, intervalMs: 2 * node.limits.redisProbeMs)
-    }
-
-    /// The counter of live workers.
-    static func workerInquiry(_ node: Node, _ link: any RedisCalls) -> WorkerInquiry {
-        WorkerInquiry(
-            node.figures.workers, health: node.health, link: link, keys: node.keys,
-            graceMs: node.limits.workersMissingMs)
-    }
-
-    /// The counter of calls that wait for couriers.
-    static func callsInquiry(_ node: Node, _ link: any RedisCalls) -> CallsInquiry {
-        CallsInquiry(
-            node.figures.calls, link: link, keys: node.keys, services: node.library.catalogue.services)
-    }
-
-    /// Reports to Redis that this node lives, and reads the time.
-    static func nodeWatch(_ node: Node, _ link: any RedisCalls) -> NodeWatch {
-        let watch = NodeWatch(
-            node.figures.nodes, link: link, keys: node.keys, clock: node.clock, log: node.log,
-            everyMs: node.limits.redisProbeMs)
-        watch.onLearned = { [health = node.health] in health.set(.clock, clockState($0)) }
-        return watch
-    }
-
-    /// The state of the row `clock`: red where this machine alone is wrong.
-    private static func clockState(_ book: NodeBook) -> RowState {
-        let figures = [("offsetMs", "\(book.offsetMs ?? 0)"), ("others", "\(book.others.count)")]
-        guard let mend = book.verdict?.mend else { return .fine(figures: figures) }
-        return book.isAlone ? .red(mend: mend, figures: figures) : .warned(mend: mend, figures: figures)
-    }
-
     /// The current masters with a working link.
     var masters: [LoadWatch.Master] {
         if let cluster {

@@ -3,6 +3,7 @@ import Core
 import HTTPCodec
 import Reactors
 import Rights
+import Service
 
 /// Decides from a request's head whether its body is read: path, rate of the address, credentials, rights.
 ///
@@ -14,18 +15,19 @@ struct RequestGate {
         let bodyBytesMax: Int
     }
 
-    unowned let shard: Shard
+    let context: HTTPContext
+    let router: Router
     let role: HTTPPeer.ListenerRole
 
     /// Checks a head.
     func judge(_ head: HTTPRequestHead, _ origin: ClientAddress) -> Result<Admitted, Refusal> {
-        let isPolling = shard.node.dialects.entry(head.path, .packets) != nil
+        let isPolling = context.dialects.entry(head.path, .packets) != nil
         guard let segments = RequestGate.segments(head, mayEndInSlash: isPolling) else {
             return .failure(Refusal(.badRequest, "the path is malformed"))
         }
         let match = GatewayRoutes.match(head.method, segments)
         return caller(head, segments, match, origin).map { caller in
-            let limits = shard.limits
+            let limits = context.limits
             var bytesMax = caller.isAnonymous ? limits.anonymousBodyBytesMax : limits.bodyBytesMax
             if isPolling { bytesMax = PollingRoute.bodyBytesMax(limits) }
             return Admitted(
@@ -39,7 +41,7 @@ struct RequestGate {
         _ head: HTTPRequestHead, _ segments: [String], _ match: GatewayRoutes.Match, _ origin: ClientAddress
     ) -> Result<Caller, Refusal> {
         guard case .front = role else { return .success(.anonymous) }
-        let authenticator = shard.node.gate.authenticator
+        let authenticator = context.gate.authenticator
         let credentials = Credentials(head)
         let holder = authenticator.keyHolder(credentials)
         if let refusal = tooManyRequests(origin.address, isService: holder?.isService == true) {
@@ -47,25 +49,21 @@ struct RequestGate {
         }
         // Pages and health checks are public, whatever their fields contain. A preflight request bears no credentials.
         if CrossOrigin.isPreflight(head) { return .success(.anonymous) }
-        let command = shard.router.command(match, segments, head.method)
+        let command = router.command(match, segments, head.method)
         guard command != nil || match.judged?.asksForCredentials == true else { return .success(.anonymous) }
         let judged =
             (holder.map { .success($0) }
-            ?? authenticator.bearer(credentials, now: shard.wallSeconds)).flatMap(shard.node.gate.unlessRevoked)
+            ?? authenticator.bearer(credentials, now: context.clock.wallSeconds)).flatMap(context.gate.unlessRevoked)
         switch judged {
         case .failure(let refusal):
-            shard.statistics.authenticationFailures.add(1)
-            shard.node.clientLog.write(.credentials, nowMs: shard.nowMs) {
-                [("reason", refusal.name), ("error", refusal.message), ("path", ClientLog.text(head.path))]
-                    + ClientLog.fields(nil, at: origin.address)
-            }
+            context.credentialsRefused(refusal, head, origin)
             return .failure(refusal)
         case .success(let caller):
-            if case .user = caller, !shard.node.gate.knowsEveryRevocation {
+            if case .user = caller, !context.gate.knowsEveryRevocation {
                 let text = "what was revoked is not read yet; try again"
                 return .failure(Refusal(.unavailable, text, retryAfterMs: 1_000))
             }
-            let rights = shard.node.callRights
+            let rights = context.callRights
             if let route = match.judged, let refusal = rights.refusal(route, segments, caller) {
                 return .failure(refusal)
             }
@@ -79,11 +77,7 @@ struct RequestGate {
     /// A backend's key is checked before, since one backend may send requests for many users. A token is checked after,
     /// since checking it costs more.
     private func tooManyRequests(_ address: IPAddress?, isService: Bool) -> Refusal? {
-        guard !isService, let waitMs = shard.node.rates.waitForRequest(address, nowMs: shard.nowMs) else { return nil }
-        shard.statistics.rateLimited.add(1)
-        return Refusal(
-            .rateLimited, "more than \(shard.limits.requestsPerAddressPerSecond) requests a second from this address",
-            retryAfterMs: waitMs)
+        isService ? nil : context.refusalOfRate(address)
     }
 
     /// Empty segments are refused, not skipped: a proxy in front may have judged `//` differently.

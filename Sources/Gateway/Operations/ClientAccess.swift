@@ -1,11 +1,13 @@
 import Core
 import Rights
 import Service
+import Synchronization
+import Transport
 
 /// The access log of a node: one line for each opening and end of a client's connection, and for each answered request.
 ///
 /// Connections to the operations listener are not clients' and not logged. Thread: any.
-struct ClientAccess: Sendable {
+final class ClientAccess: Sendable {
     /// The transport that a connection used last.
     enum Transport: String {
         case http
@@ -13,18 +15,16 @@ struct ClientAccess: Sendable {
         case eventStream = "event_stream"
     }
 
-    /// Bytes and duration of a connection.
-    struct Tally {
-        /// The connection's number on this node.
-        let number: Int
-        /// Milliseconds since it was opened.
-        let lastedMs: Int
-        /// Bytes read and written, before encryption.
-        let bytesIn: Int
-        let bytesOut: Int
+    let log: AccessLog
+    /// The number of the newest connection.
+    private let newest = Atomic<Int>(0)
+
+    init(log: AccessLog) {
+        self.log = log
     }
 
-    let log: AccessLog
+    /// A number that no other connection of this node has had.
+    func newNumber() -> Int { newest.add(1, ordering: .relaxed).newValue }
 
     /// A connection was opened.
     func opened(_ number: Int, overTLS: Bool, at address: IPAddress?) {
@@ -40,15 +40,17 @@ struct ClientAccess: Sendable {
                 + request)
     }
 
-    /// A connection ended.
+    /// A connection ended; one without a number is no client's, and not logged.
     func ended(
-        _ tally: Tally, _ transport: Transport, _ reason: CloseReason, by caller: Caller?, at address: IPAddress?
+        _ connection: Connection, _ transport: Transport, _ reason: CloseReason, by caller: Caller?, nowMs: Int
     ) {
+        guard connection.number > 0 else { return }
         log.write(
             "close",
             [
-                ("connection", "\(tally.number)"), ("transport", transport.rawValue), ("reason", reason.rawValue),
-                ("ms", "\(tally.lastedMs)"), ("bytesIn", "\(tally.bytesIn)"), ("bytesOut", "\(tally.bytesOut)"),
-            ] + ClientLog.fields(caller, at: address))
+                ("connection", "\(connection.number)"), ("transport", transport.rawValue), ("reason", reason.rawValue),
+                ("ms", "\(nowMs - connection.openedMs)"), ("bytesIn", "\(connection.bytesIn)"),
+                ("bytesOut", "\(connection.bytesOut)"),
+            ] + ClientLog.fields(caller, at: connection.address))
     }
 }

@@ -1,6 +1,7 @@
 import Core
 import Dialects
 import Rights
+import Service
 
 /// The client of a connection: runs its dialect machine and its client sessions.
 ///

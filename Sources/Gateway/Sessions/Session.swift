@@ -2,6 +2,7 @@ import Commands
 import Core
 import Dialects
 import Rights
+import Service
 import Transport
 
 /// One client session of a connection: performs the actions of its ``SessionState``, and forwards events.

@@ -1,3 +1,5 @@
+import Service
+
 /// The services that the peers and sessions of a shard use; made once, so that each of them holds a single reference.
 ///
 /// Thread: the shard's.

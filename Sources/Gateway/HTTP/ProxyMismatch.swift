@@ -3,13 +3,25 @@ import Core
 import Service
 import Synchronization
 
-/// Detection of a proxy and a listener that do not match: nothing works, and neither reports the reason.
-extension Node {
+/// Detects a proxy and a listener that do not match: nothing works, and neither reports the reason.
+///
+/// Thread: any.
+final class ProxyMismatch: Sendable {
+    private let expected: ProxyProtocol
+    private let log: Log
+    private let isReported = Atomic<Bool>(false)
+
+    /// Writes to `log` about listeners that expect PROXY headers as in `expected`.
+    init(_ expected: ProxyProtocol, log: Log) {
+        self.expected = expected
+        self.log = log
+    }
+
     /// Logs once what is wrong with PROXY headers on a listener, and the mend.
-    func tell(_ reason: CloseReason, onTLS: Bool) {
-        guard !hasToldProxyHeaders.exchange(true, ordering: .relaxed) else { return }
+    func report(_ reason: CloseReason, onTLS: Bool) {
+        guard !isReported.exchange(true, ordering: .relaxed) else { return }
         let (listener, word) = onTLS ? ("--listen", "tls") : ("--listen-plain", "plain")
-        let isExpected = onTLS ? proxyProtocol.onTLS : proxyProtocol.onPlain
+        let isExpected = onTLS ? expected.onTLS : expected.onPlain
         let mend =
             switch (reason, isExpected) {
             case (.strayProxyHeader, false): "give --proxy-protocol \(word), and --trust-proxy with the proxy's address"
