@@ -163,7 +163,7 @@ struct Metrics: Sendable {
         page.counter(
             "switchboard_hops_total", "Polls that went to the node of their session, and that came from others.",
             [("way", "out", sum(\.relay)), ("way", "in", sum(\.relaysTaken))])
-        page.gauge("switchboard_hops_waiting", "Polls that wait for another ", sum(\.relaysWaiting))
+        page.gauge("switchboard_hops_waiting", "Polls that wait for another node.", sum(\.relaysWaiting))
         page.counter("switchboard_hops_failed_total", "Polls that got lost between nodes.", sum(\.relaysFailed))
         page.counter(
             "switchboard_hops_refused_total", "Messages on the node's channel that no other node sent, or sent before.",
