@@ -199,7 +199,7 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess {
     }
 
     func publish(
-        _ request: PublishRequest, id: PublishID?, origin: EchoExclusion?, payer: Payer,
+        _ request: PublishRequest, id: PublishID?, excluding origin: EchoExclusion?, payer: Payer,
         _ completion: @escaping (Result<Position, Refusal>) -> Void
     ) {
         var position: Position?
