@@ -35,7 +35,7 @@ WALLS = {
     "Rights": ["Operations", "Store", "Sessions", "HTTP"],
     "Relay": [],
     "Transports": ["Operations", "Deliveries", "Topics", "Sessions", "Relay"],
-    "HTTP": ["Operations", "Topics", "Store", "Commands", "Sessions", "Transports"],
+    "HTTP": ["Operations", "Deliveries", "Topics", "Store", "Commands", "Sessions", "Transports"],
     "Demo": ["Operations", "Store", "Commands", "HTTP"],
 }
 # An index of fewer files is one of another build, or of another format.

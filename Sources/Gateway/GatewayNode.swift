@@ -2,6 +2,7 @@ import CLinux
 public import Configuration
 import Core
 import Glibc
+import Operations
 import Reactors
 import RedisLink
 import Rights
@@ -139,7 +140,7 @@ public final class GatewayNode {
         var plans: [ListenerPlan] = []
         var addresses = Addresses()
         func add(
-            _ name: String, _ address: HostPort, _ tls: TLSContext?, _ role: HTTPPeer.ListenerRole, proxy: Bool
+            _ name: String, _ address: HostPort, _ tls: TLSContext?, _ role: ListenerRole, proxy: Bool
         ) throws(StartProblem) -> HostPort {
             let (descriptors, bound) = try ListenerPlan.bind(
                 address, count: node.shards.count, isShared: settings.reusePort)
@@ -150,7 +151,7 @@ public final class GatewayNode {
                     descriptors: descriptors))
             return bound
         }
-        let front = HTTPPeer.ListenerRole.front(operations: settings.ops == nil)
+        let front = ListenerRole.front(operations: settings.ops == nil)
         if let listen = settings.listen {
             addresses.tls = try add("tls", listen, parts.tls, front, proxy: settings.proxyProtocol.onTLS)
         }
@@ -272,14 +273,6 @@ public final class GatewayNode {
         drainBeganMs = nil
         node.log.write(
             .info, "drained", [("tookMs", "\(Clock.monotonicMs() - began)"), ("connectionsCut", "\(connectionsCut)")])
-    }
-}
-
-extension HTTPPeer.ListenerRole {
-    /// Whether this is the private listener.
-    var isOperations: Bool {
-        if case .operations = self { return true }
-        return false
     }
 }
 

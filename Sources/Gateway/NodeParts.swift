@@ -3,6 +3,7 @@ import Configuration
 import Core
 import Dialects
 import Glibc
+import Operations
 import Reactors
 import RedisLink
 import Rights

@@ -1,6 +1,7 @@
 import Commands
 import Core
 import HTTPCodec
+import Operations
 import Rights
 import Service
 

@@ -2,6 +2,7 @@ import Commands
 import Core
 import Dialects
 import HTTPCodec
+import Operations
 import Reactors
 import Rights
 

@@ -2,6 +2,7 @@ import Commands
 import Configuration
 import Core
 import HTTPCodec
+import Operations
 import Reactors
 import Rights
 import Service

@@ -1,6 +1,7 @@
 import Core
 import Dialects
 import HTTPCodec
+import Operations
 import Reactors
 import Rights
 import Service
@@ -13,14 +14,6 @@ import WebSocketCodec
 ///
 /// One request is answered at a time. Later data of the client waits: at most one read of it, then in its socket.
 final class HTTPPeer: ConnectionHandler {
-    /// The listener of the connection, which decides the routes that it may reach.
-    enum ListenerRole: Sendable {
-        /// Clients and backends; operations too when they have no listener of their own.
-        case front(operations: Bool)
-        /// The private listener of operations.
-        case operations
-    }
-
     /// A request from its head to its answer.
     private struct Pending {
         let head: HTTPRequestHead

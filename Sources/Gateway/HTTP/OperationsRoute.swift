@@ -1,5 +1,6 @@
 import Core
 import HTTPCodec
+import Operations
 import Reactors
 
 /// `/livez`, `/readyz`, `/metrics`: for balancers, supervisors and Prometheus.

@@ -1,6 +1,7 @@
 import Core
 import Dialects
 import HTTPCodec
+import Operations
 import Rights
 
 /// Engine.IO's polling: `GET` and `POST` at the path of Socket.IO.

@@ -1,6 +1,7 @@
 import Commands
 import Core
 import HTTPCodec
+import Operations
 import Reactors
 import Rights
 import Service
@@ -17,7 +18,7 @@ struct RequestGate {
 
     let context: HTTPContext
     let router: Router
-    let role: HTTPPeer.ListenerRole
+    let role: ListenerRole
 
     /// Checks a head.
     func judge(_ head: HTTPRequestHead, _ origin: ClientAddress) -> Result<Admitted, Refusal> {

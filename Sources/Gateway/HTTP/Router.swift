@@ -2,6 +2,7 @@ import Commands
 import Core
 import Dialects
 import HTTPCodec
+import Operations
 import Reactors
 import Rights
 
@@ -98,7 +99,7 @@ final class Router {
     // MARK: Answers
 
     /// Answers a request, now or later.
-    func route(_ request: HTTPRequest, role: HTTPPeer.ListenerRole, _ respond: @escaping Respond) {
+    func route(_ request: HTTPRequest, role: ListenerRole, _ respond: @escaping Respond) {
         if case .front = role, CrossOrigin.isPreflight(request.head) {
             return respond(crossOrigin.preflight(request.head))
         }

@@ -1,6 +1,7 @@
 import Commands
 import Core
 import Dialects
+import Operations
 import Reactors
 import RedisLink
 import Rights

@@ -1,5 +1,6 @@
 import Core
 import Dialects
+import Operations
 import Reactors
 
 /// The open transports of a shard, which a drain ends one after another.

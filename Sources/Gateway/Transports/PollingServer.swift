@@ -1,6 +1,7 @@
 import Core
 import Dialects
 import HTTPCodec
+import Operations
 import Reactors
 import RedisLink
 import Rights

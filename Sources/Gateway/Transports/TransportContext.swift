@@ -1,6 +1,7 @@
 import Configuration
 import Core
 import Dialects
+import Operations
 import Reactors
 import Rights
 import Service

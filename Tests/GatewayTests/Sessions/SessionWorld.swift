@@ -8,6 +8,7 @@ import Testing
 import Transport
 
 @testable import Gateway
+@testable import Operations
 
 /// A deterministic model of everything around ``Session``: the topics are the real ones.
 ///

@@ -9,6 +9,7 @@ import Testing
 import Transport
 
 @testable import Gateway
+@testable import Operations
 
 /// As much of a shard as a peer needs: topics whose log is empty, and Redis answers at once.
 final class ToyGateway {

@@ -1,5 +1,6 @@
 import Core
 import Dialects
+import Operations
 import Rights
 
 /// A pending question to Redis whether the user is a member of a topic; everything that waits for it shares it.
