@@ -102,9 +102,13 @@ let package = Package(
             [
                 "Commands", "Configuration", "Core", "HTTPCodec", "Reactors", "RedisLink", "Rights", "Service", "Transport",
             ]),
+        room("Topics", ["Commands", "Compression", "Core", "Dialects", "Operations", "Reactors", "Rights", "Transport", "WebSocketCodec"]),
+        room("EventLogs", ["Commands", "Core", "Dialects", "Operations", "Reactors", "RedisLink", "Rights", "Service", "Topics"]),
         room(
             "Gateway",
             [
+                "EventLogs",
+                "Topics",
                 "Operations",
                 "Commands", "Compression", "Service", "Core", "Reactors", "Transport", "HTTPCodec", "WebSocketCodec",
                 "Dialects", "Rights",
@@ -182,7 +186,7 @@ let package = Package(
         tests(
             "Gateway",
             [
-                "Gateway", "Commands", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights",
+                "Gateway", "EventLogs", "Topics", "Commands", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights",
                 "Transport", "Configuration", "Scripts",
             ]),
     ] + fuzzers

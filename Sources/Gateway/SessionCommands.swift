@@ -1,6 +1,7 @@
 import Commands
 import Core
 import Dialects
+import EventLogs
 import Rights
 
 /// The commands of a shard as its sessions call them.

@@ -1,12 +1,14 @@
 import Commands
 import Configuration
 import Core
+import EventLogs
 import HTTPCodec
 import Operations
 import Reactors
 import RedisLink
 import Rights
 import Service
+import Topics
 import Transport
 
 /// The rooms of a shard are made here, each from the ones below it.

@@ -2,7 +2,9 @@ import Core
 import TestSupport
 import Testing
 
+@testable import EventLogs
 @testable import Gateway
+@testable import Topics
 
 @Suite struct LogReadTests {
     private func message(_ offset: Int) -> ChannelMessage? {

@@ -1,3 +1,4 @@
+import EventLogs
 import HTTPCodec
 import Reactors
 

@@ -9,6 +9,7 @@ import Transport
 
 @testable import Gateway
 @testable import Operations
+@testable import Topics
 
 /// A deterministic model of everything around ``Session``: the topics are the real ones.
 ///
@@ -84,7 +85,8 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess {
     /// All that sessions of the run use, also those that have ended.
     var servicesMade: [SessionServices] = []
     private(set) lazy var topics = TopicTable<Session>(
-        shard: 0, limits: SessionWorld.limits, store: self, bus: fixtures.mailbox,
+        limits: SessionWorld.limits, store: self,
+        channels: BusInterest(bus: fixtures.mailbox, shard: 0),
         statistics: fixtures.statistics, nowMs: { [unowned self] in nowMs })
     /// What its clients' sessions do wrong on purpose.
     let fault: TamperedSession.Fault?
