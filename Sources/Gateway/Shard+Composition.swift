@@ -1,3 +1,4 @@
+import Calls
 import Commands
 import Configuration
 import Core
@@ -34,7 +35,7 @@ extension Shard {
                 limits: node.limits, access: node.access, budget: SessionBudgets(node, clock, log, topics)),
             topics: topics, encodings: EncodingTable(written: statistics.encodings, deflation: deflation), log: log,
             presence: presence, commands: SessionCommands(commands, log),
-            callers: SessionCallers(node, clock, statistics),
+            callers: SessionCallers(node.gate, node.rates, node.clientLog, node.limits, clock, statistics),
             reports: SessionReports(node.clientLog, clock, statistics))
     }
 

@@ -1,3 +1,4 @@
+import Calls
 import EventLogs
 import HTTPCodec
 import Reactors
