@@ -95,8 +95,8 @@ final class Shard {
         presence = try Shard.presence(node, index, reactor, link, desk, statistics)
         commands = Shard.commands(node, index, link, replicas, desk, statistics, clock, store)
         topics = TopicTable(
-            limits: node.limits, repairs: node.testFault != .noRepair,
-            store: store, channels: BusInterest(bus: node.bus, shard: index), statistics: statistics,
+            limits: node.limits, store: store, channels: BusInterest(bus: node.bus, shard: index),
+            statistics: statistics,
             nowMs: { reactor.nowMs })
         let services = Shard.services(node, clock, statistics, deflation, store, topics, presence, commands)
         let open = OpenTransports(count: statistics.sessions)
