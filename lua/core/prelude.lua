@@ -9,10 +9,6 @@ local TTL_SECONDS_MAX = 315360000    -- ten years; far below what makes EXPIRE o
 local SEND = 'PUBLISH'               -- to a topic's channel; SPUBLISH where the script is loaded into a cluster
 local NO_ID = '-'                    -- "no message id", in ARGV, in the log and in channel messages
 
--- A renewed log lives an eighth longer than promised, its position as much longer, and both are renewed when half of
--- that is used up. So most events renew nothing. `until` in meta is when the log's life ends, ms since 1970; 0: no log.
-local SPARE = 8
-
 -- Set by state_<namespace>.lua, when the namespace has one: `function state()` returns JSON text or false. A caller may
 -- add arguments to those of such a script: `decide` of command.lua is told who asks, for @subscribe.
 local state, own_arguments = nil, 0
@@ -191,10 +187,12 @@ local function cut_log(log, bytes_max)
 end
 -- @end
 
--- Stores the offset of a logged event, and renews the lives of log and position unless they last.
+-- Stores the offset of a logged event, and renews the lives of log and position unless they last. A renewed log lives
+-- an eighth longer than promised, its position as much longer, and both are renewed when half of that is used up: so
+-- most events renew nothing. `until` in meta is when the log's life ends, ms since 1970; 0: no log.
 local function keep_offset(meta, log, offset, lasts, now_ms, log_ttl_s, meta_ttl_s)
   if lasts then return redis.call('HSET', meta, 'offset', offset) end
-  local more_s = math.ceil(log_ttl_s / SPARE)
+  local more_s = math.ceil(log_ttl_s / 8)
   redis.call('HSET', meta, 'offset', offset, 'until', string.format('%d', now_ms + (log_ttl_s + more_s) * 1000))
   redis.call('EXPIRE', meta, meta_ttl_s + more_s)
   redis.call('EXPIRE', log, log_ttl_s + more_s)
@@ -340,7 +338,7 @@ local function publishing()
     -- Lives are renewed by the first event of a call, unless they last.
     local more_s, ends
     if plan.fresh or not (plan.follows or plan.lasts) then
-      more_s = math.ceil(plan.log_ttl_s / SPARE)
+      more_s = math.ceil(plan.log_ttl_s / 8)
       ends = plan.log_max == '0' and '0' or string.format('%d', plan.now_ms + (plan.log_ttl_s + more_s) * 1000)
     end
     if plan.fresh then
