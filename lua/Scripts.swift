@@ -36,11 +36,14 @@ public enum Scripts {
 
     /// Every script but the preludes, in the order of their paths.
     public static let files: [File] = all.filter {
-        $0.name != constantsName && ($0.pack != core || !preludes.contains($0.name))
+        $0.name != constantsName && ($0.pack != core || !(preludes + [templatesName]).contains($0.name))
     }
 
     /// The packs' files of shared numbers, which are not scripts.
     public static let constants: [File] = all.filter { $0.name == constantsName }
+
+    /// The expressions that core's scripts share, which are no script either.
+    public static let templates: File = shared(templatesName)
 
     /// Each pack's own description, the text of its `pack.json`, by the pack's name.
     public static let packs: [String: [UInt8]] = {
@@ -52,6 +55,7 @@ public enum Scripts {
     }()
 
     private static let constantsName = "constants"
+    private static let templatesName = "format"
 
     private static let preludes = [
         "prelude", "writes", "checks", "values", "command", "run", "outside", "elsewhere", "quick",

@@ -24,7 +24,7 @@ import Testing
     @Test func everyScriptIsEmbeddedByteForByte() throws {
         let embedded =
             Scripts.files + Scripts.constants + Scripts.commandPreludes
-            + [Scripts.outsidePrelude, Scripts.elsewherePrelude, Scripts.quickPublish]
+            + [Scripts.outsidePrelude, Scripts.elsewherePrelude, Scripts.quickPublish, Scripts.templates]
         var count = 1
         for pack in try packs {
             for file in try files(pack) where file.hasSuffix(".lua") && file != "prelude.lua" {

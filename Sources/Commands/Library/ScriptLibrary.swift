@@ -37,7 +37,10 @@ public struct ScriptLibrary: Sendable {
         let served = Set(packs + [Scripts.core])
         var problems: [ScriptProblem] = []
         let constants = ScriptConstants(Scripts.constants.map { ScriptFile($0) }, problems: &problems)
-        func builtIn(_ file: Scripts.File) -> ScriptFile { constants.replaced(in: ScriptFile(file), &problems) }
+        let templates = ScriptTemplates(ScriptFile(Scripts.templates), problems: &problems)
+        func builtIn(_ file: Scripts.File) -> ScriptFile {
+            constants.replaced(in: templates.expanded(in: ScriptFile(file), &problems), &problems)
+        }
         let embedded = Scripts.files.filter { served.contains($0.pack) }.map { builtIn($0) }
         let operators = try directory.map { directory throws(StartProblem) in try ScriptLibrary.read(directory) } ?? []
         do {
