@@ -3,7 +3,8 @@
 import re
 from pathlib import Path
 
-GUIDE = Path(__file__).resolve().parents[2] / "lua" / "README.md"
+LUA = Path(__file__).resolve().parents[2] / "lua"
+GUIDE = LUA / "README.md"
 EXAMPLE = "lend_umbrella"
 
 

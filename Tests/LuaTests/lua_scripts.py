@@ -53,10 +53,30 @@ class Keys:
 
 def script_path(name: str, *folders: Path) -> Path:
     """Where a script lies: in one of the folders, or else in one of PACKS."""
-    places = [each / f"{name}.lua" for each in (*folders, *(LUA / pack for pack in PACKS))]
-    found = next((path for path in places if path.exists()), None)
-    assert found, f"no {name}.lua in {', '.join(str(path.parent.name) for path in places)}"
+    places = [*folders, *(LUA / pack for pack in PACKS)]
+    found = next((scripts[name] for scripts in map(scripts_in, places) if name in scripts), None)
+    assert found, f"no {name}.lua in {', '.join(path.name for path in places)}"
     return found
+
+
+def scripts_in(folder: Path) -> dict[str, Path]:
+    """The Lua files of a pack's folder and of the folders in it, by name; those of built-in packs stay as they are."""
+    return _built_in(folder) if LUA in folder.parents else _found(folder)
+
+
+@functools.cache
+def _built_in(folder: Path) -> dict[str, Path]:
+    return _found(folder)
+
+
+def _found(folder: Path) -> dict[str, Path]:
+    return {path.stem: path for path in sorted([*folder.glob("*.lua"), *folder.glob("*/*.lua")])}
+
+
+def built_in(*packs: str) -> list[Path]:
+    """The scripts of these built-in packs, of all unless some are given."""
+    folders = [LUA / pack for pack in packs] or sorted(path.parent for path in LUA.glob("*/pack.json"))
+    return [path for folder in folders for name, path in scripts_in(folder).items() if name not in SHARED]
 
 
 def pack_of(path: Path) -> str:
@@ -66,8 +86,7 @@ def pack_of(path: Path) -> str:
 
 def script_names(*packs: str) -> list[str]:
     """The names of the scripts of packs, of PACKS unless others are given."""
-    paths = [path for pack in packs or PACKS for path in (LUA / pack).glob("*.lua")]
-    return sorted(path.stem for path in paths if path.stem not in SHARED)
+    return sorted(path.stem for path in built_in(*(packs or PACKS)))
 
 
 @functools.cache

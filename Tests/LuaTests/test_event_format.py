@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from lua_scripts import LUA, NOW_MS, SHARED, TEMPLATES, Keys, Scripts, script_text, templates
+from lua_scripts import LUA, NOW_MS, TEMPLATES, Keys, Scripts, built_in, script_text, templates
 
 FIXTURE = Path(__file__).resolve().parents[1] / "Fixtures" / "event_format.json"
 KEYS = Keys()
@@ -34,7 +34,7 @@ REFUSED = [
     {"event": 'a"b'}, {"id": ""}, {"id": "i" * 129}, {"id": "a#b"}, {"id": "a s t"}, {"id": "- "}, {"id": "- a.b"},
     {"id": "- " + "o" * 33}, {"data": ""}, {"data": "[]"}, {"data": '"text"'}, {"data": "{"},
 ]
-SCRIPTS = sorted(path for path in LUA.glob("**/*.lua") if path.stem not in SHARED)
+SCRIPTS = built_in()
 
 
 def compare(name, made):
