@@ -33,7 +33,8 @@ import Testing
             for file in try files(pack) where file.hasSuffix(".lua") {
                 let path = "\(pack)/\(file)"
                 let bytes = try Data(contentsOf: URL(filePath: "\(EmbeddedFilesTests.folder)/\(path)"))
-                #expect(embedded.first { $0.path == path }?.source == Array(bytes), "\(path)")
+                let isSame = embedded.first { $0.path == path }?.source == Array(bytes)
+                #expect(isSame, "\(path)")
                 count += 1
             }
         }

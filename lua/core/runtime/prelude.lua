@@ -1,7 +1,8 @@
 -- The prelude: put in front of every script when it is loaded (script = prelude, newline, body). All scripts share
 -- its strict readers of ARGV, the reading of a topic's position, and the one way an event is published. Everything is
--- `local`, so nothing leaks into Redis's shared Lua state. lua/README.md explains its conventions and `@only`. All
--- functions are made anew for each call, which costs Redis a thousand instructions each, as does a pattern or a table.
+-- `local`, so nothing leaks into Redis's shared Lua state. docs/scripts/packs.md explains its conventions and `@only`.
+-- All functions are made anew for each call, which costs Redis a thousand instructions each, as does a pattern or a
+-- table.
 
 local INTEGER_MAX = 9007199254740991 -- 2^53 - 1, the last integer that a double and every JSON reader agree on
 local LOG_EVENTS_MAX = 1000000       -- events one log may keep
@@ -62,7 +63,7 @@ local function epochs() -- what is needed where epochs begin and end: made when 
   -- The run that is stored: what stands before the first `/` of a run.
   local function own_run(run) return string.match(run, '^[^/]*') end
   -- Whether a position, stored in the run `stored` of Redis, can be gone on with in the run `run`.
-  -- `run` is the fence (README.md): the history of the server's writes, `+` when none of them can be lost, the
+  -- `run` is the fence (packs.md): the history of the server's writes, `+` when none of them can be lost, the
   -- generation (seal.lua), and behind a `/` each older history that the caller has proof of. Data are whole in one
   -- history, and in two with the `+` and one generation. Any other may have rolled data back. So have data whose epoch
   -- had a later event than is stored: `top`, "<epoch> <offset>", or empty or nil when the caller knows none.
