@@ -2,6 +2,7 @@ import Commands
 import Configuration
 import Core
 import Dialects
+import Operations
 import Reactors
 import RedisLink
 import Service
@@ -75,8 +76,8 @@ final class BusRouter: SubscriberLinkOwner, ClusterHubOwner {
         }
         timer = try ReactorTimer(reactor) { [unowned self] in probeDue() }
         timer?.set(atMs: reactor.nowMs)
-        node.redisStatistics.add(link?.statistics)
-        node.busLoop.withLock { $0 = reactor.statistics }
+        node.figures.redis.add(link?.statistics)
+        node.figures.busLoop.withLock { $0 = reactor.statistics }
         reactor.onMailbox = { [unowned self] in takeMessages() }
         reactor.onTickEnd = { [unowned self] in tickEnded() }
     }
@@ -149,7 +150,7 @@ final class BusRouter: SubscriberLinkOwner, ClusterHubOwner {
             if node.shards[shard].send(contentsOf: outgoing[shard]) {
                 overflowed.remove(shard)
             } else {
-                if overflowed.insert(shard).inserted { node.statistics.mailboxOverflows.add(1) }
+                if overflowed.insert(shard).inserted { node.figures.bus.mailboxOverflows.add(1) }
                 timer?.set(atMs: reactor.nowMs + 10)
                 undelivered(shard)
             }
@@ -183,10 +184,10 @@ final class BusRouter: SubscriberLinkOwner, ClusterHubOwner {
         if channel == node.probeChannel { return probeReturned(payload) }
         if channel == inbox { return relay(payload) }
         guard let topic = keys.topic(ofChannel: channel), let interest = directory[topic] else { return }
-        node.statistics.channelMessages.add(1)
+        node.figures.bus.channelMessages.add(1)
         if PresenceUpdate.isMeant(payload) { return presenceUpdate(topic, payload, interest.shards) }
         guard let message = ChannelMessage.parse(payload, bounds) else {
-            node.statistics.channelMessagesRefused.add(1)
+            node.figures.bus.channelMessagesRefused.add(1)
             return
         }
         forEachShard(interest.shards) { outgoing[$0].append(.event(topic, message)) }
@@ -198,15 +199,15 @@ final class BusRouter: SubscriberLinkOwner, ClusterHubOwner {
         // An answer may contain a state of the maximum size; around it are at most a megabyte.
         guard message.count <= limits.answerBytesMax + 2 * EnginePayload.bytesMax,
             let shard = RelayEnvelope(message)?.shard, outgoing.indices.contains(shard)
-        else { return node.statistics.relaysRefused.add(1) }
-        outgoing[shard].append(.relay(message))
+        else { return node.figures.bus.relaysRefused.add(1) }
+        outgoing[shard].append(.polling(.relay(message)))
     }
 
     /// Passes a courier's answer to a shard: `!SHARD.RANDOM WORD`, a line end, and the content.
     private func answer(_ message: [UInt8]) {
         let digits = message.dropFirst().prefix { ASCII.isDigit($0) }
         guard digits.count <= 4, let shard = ASCII.decimal(digits), outgoing.indices.contains(shard) else {
-            return node.statistics.relaysRefused.add(1)
+            return node.figures.bus.relaysRefused.add(1)
         }
         // A larger answer cannot be parsed, and the waiting callers are notified now.
         let head = message.prefix(256).prefix { $0 != UInt8(ascii: "\n") }
@@ -215,7 +216,7 @@ final class BusRouter: SubscriberLinkOwner, ClusterHubOwner {
 
     private func presenceUpdate(_ topic: Topic, _ payload: [UInt8], _ shards: UInt64) {
         guard let news = PresenceUpdate.parse(payload, bytesMax: limits.answerBytesMax, json: limits.answers) else {
-            node.statistics.channelMessagesRefused.add(1)
+            node.figures.bus.channelMessagesRefused.add(1)
             return
         }
         forEachShard(shards) { outgoing[$0].append(.presence(topic, news)) }
@@ -282,7 +283,7 @@ final class BusRouter: SubscriberLinkOwner, ClusterHubOwner {
     private func subscriptionLive() {
         watchLink()
         probes.subscriberLive()
-        if hasBeenLive { node.statistics.resubscribes.add(1) }
+        if hasBeenLive { node.figures.bus.resubscribes.add(1) }
         hasBeenLive = true
         takeProbeSteps()
     }
@@ -300,7 +301,7 @@ final class BusRouter: SubscriberLinkOwner, ClusterHubOwner {
     private func reconnect(_ parts: [Condition.Part], _ reason: NotReadyReason) {
         // Reported before the links go down, so that the log has the cause first.
         tellHealth()
-        node.statistics.count(reason, parts)
+        node.figures.bus.count(reason, parts)
         for part in parts {
             switch part {
             case .subscriber: link?.reconnect(RedisFailure(reason))

@@ -1,5 +1,6 @@
 import Configuration
 import Core
+import Operations
 import Reactors
 import RedisLink
 import Service
@@ -72,7 +73,7 @@ final class ClusterHub: ClusterSubscriberOwner {
         let name = "switchboard-\(node.name)-subscriber"
         subscriber = try ClusterSubscriber(context, node.redis, name: name, owner: self) { [node] master in
             node.log.write(.info, "a master was found", [("master", master.address.description)])
-            return node.masterFigures.statistics(of: master.address.description, link: "subscriber")
+            return node.figures.masters.statistics(of: master.address.description, link: "subscriber")
         }
         watch = try ClusterWatch(
             context, node.redis, name: "switchboard-\(node.name)-watch", nodesMax: node.limits.clusterNodesMax
@@ -173,7 +174,7 @@ final class ClusterHub: ClusterSubscriberOwner {
             let link = try? SubscriberLink(
                 context, node.redis.at(master.address), node.redis.directory(master.address), name: name,
                 owner: letterbox,
-                statistics: node.masterFigures.statistics(of: master.address.description, link: "inbox"))
+                statistics: node.figures.masters.statistics(of: master.address.description, link: "inbox"))
         else { return }
         _ = link.want(inbox)
         plain = (master.id, link)
@@ -258,7 +259,7 @@ final class ClusterHub: ClusterSubscriberOwner {
 
     private func reconnect(_ id: [UInt8], _ parts: [Condition.Part], _ reason: NotReadyReason) {
         owner.healthChanged()
-        node.statistics.count(reason, parts)
+        node.figures.bus.count(reason, parts)
         watch?.hint(nil)
         for part in parts {
             switch part {
@@ -293,7 +294,7 @@ final class ClusterHub: ClusterSubscriberOwner {
             MasterFigures.Master(
                 address: range.name, slots: range.slots, isProven: range.probes.conditions.isEmpty)
         }
-        node.masterFigures.use(masters)
+        node.figures.masters.use(masters)
         return partial.judge(proven: masters.count(where: \.isProven), conditions)
     }
 

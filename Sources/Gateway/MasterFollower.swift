@@ -1,4 +1,5 @@
 import Core
+import Operations
 import Reactors
 import RedisLink
 import Service
@@ -13,7 +14,7 @@ final class MasterFollower {
     let directory: PrimaryDirectory
     private let shards: Int
     private let nowMs: () -> Int
-    private let tellShards: (ServerMap) -> Void
+    private let broadcast: (ServerMap) -> Void
     private var watch: SentinelWatch?
     /// A map that some shards still have to apply, and since when, monotonic milliseconds.
     private var pending: (map: ServerMap, shards: Set<Int>, sinceMs: Int)?
@@ -23,11 +24,11 @@ final class MasterFollower {
 
     init(
         node: Node, context: ConnectionContext, nowMs: @escaping () -> Int,
-        tellShards: @escaping (ServerMap) -> Void
+        broadcast: @escaping (ServerMap) -> Void
     ) throws(Errno) {
         shards = node.shards.count
         self.nowMs = nowMs
-        self.tellShards = tellShards
+        self.broadcast = broadcast
         guard node.redis.hasSentinels else {
             directory = PrimaryDirectory(fixed: node.redis.url)
             return
@@ -37,7 +38,7 @@ final class MasterFollower {
         holder.follower = self
         let log = node.log
         watch = try SentinelWatch(
-            context, node.redis, name: "switchboard-\(node.name)", statistics: node.sentinelStatistics,
+            context, node.redis, name: "switchboard-\(node.name)", statistics: node.figures.sentinel,
             onNews: { SentinelLog.tell($0, log) }, onMap: { [unowned self] in take($0) })
     }
 
@@ -54,7 +55,7 @@ final class MasterFollower {
     var map: ServerMap? { watch?.map }
 
     private func take(_ map: ServerMap) {
-        tellShards(map)
+        broadcast(map)
         // A second map at once must not let the broker's link move before the shards' links.
         if let pending, pending.map.masters.first?.endpoint == map.masters.first?.endpoint { return }
         let old = directory.map?.masters.first?.endpoint

@@ -1,6 +1,7 @@
 import Commands
 import Configuration
 import Core
+import Operations
 import Reactors
 import RedisLink
 import Service
@@ -36,7 +37,7 @@ extension Shard {
                     let version = facts.version.map { String($0) }.joined(separator: ".")
                     log.write(.info, "redis connected", [("shard", "\(index)"), ("version", version)])
                 })
-            node.redisStatistics.add(made.statistics)
+            node.figures.redis.add(made.statistics)
             if index == 0 { made.onDoubt = { log.write(.warn, "\($0)", []) } }
             return (made, made, nil)
         }
@@ -49,10 +50,10 @@ extension Shard {
                 },
                 onStale: { clusterReporter.stale($0) },
                 statistics: {
-                    node.masterFigures.statistics(of: $0.address.description, link: "shard-\(index)")
+                    node.figures.masters.statistics(of: $0.address.description, link: "shard-\(index)")
                 },
                 onHistory: { master, before, keepsEpochs in
-                    node.masterFigures.historyChanged(keepsEpochs: keepsEpochs)
+                    node.figures.masters.historyChanged(keepsEpochs: keepsEpochs)
                     FailoverLog.tell(master, before: before, keepsEpochs: keepsEpochs, part: "shard-\(index)", log)
                 },
                 onBrokenScript: onBrokenScript))
@@ -113,52 +114,6 @@ extension Shard {
     /// Other failures say nothing about the write; then the number that does not return shows it.
     private static func isReported(_ failure: RedisFailure) -> Bool {
         ![.timedOut, .disconnected, .inFlightFull].contains(failure.kind)
-    }
-
-    /// The watch of the masters' rights to load their own files.
-    static func loadWatch(_ node: Node) -> LoadWatch {
-        LoadWatch(
-            node.loads, health: node.health, log: node.log, prefix: node.keys.prefix,
-            intervalMs: node.limits.redisLoadCheckMs)
-    }
-
-    /// The reader of the outbox's figures.
-    static func outboxInquiry(_ node: Node, _ link: any RedisCalls) -> OutboxInquiry {
-        OutboxInquiry(
-            node.outbox, health: node.health, link: link, keys: node.keys, script: node.scripts.outboxFigures)
-    }
-
-    /// The watch of the masters' memory, evictions and persistence.
-    static func serverWatch(_ node: Node) -> ServerWatch {
-        ServerWatch(node.servers, health: node.health, intervalMs: 2 * node.limits.redisProbeMs)
-    }
-
-    /// The counter of live workers.
-    static func workerInquiry(_ node: Node, _ link: any RedisCalls) -> WorkerInquiry {
-        WorkerInquiry(
-            node.workersAlive, health: node.health, link: link, keys: node.keys, graceMs: node.limits.workersMissingMs)
-    }
-
-    /// The counter of calls that wait for couriers.
-    static func callsInquiry(_ node: Node, _ link: any RedisCalls) -> CallsInquiry {
-        CallsInquiry(
-            node.outsideCalls, link: link, keys: node.keys, services: node.library.catalogue.services)
-    }
-
-    /// Reports to Redis that this node lives, and reads the time.
-    static func nodeWatch(_ node: Node, _ link: any RedisCalls) -> NodeWatch {
-        let watch = NodeWatch(
-            node.nodes, link: link, keys: node.keys, clock: node.clock, log: node.log,
-            everyMs: node.limits.redisProbeMs)
-        watch.onLearned = { [health = node.health] in health.set(.clock, clockState($0)) }
-        return watch
-    }
-
-    /// The state of the row `clock`: red where this machine alone is wrong.
-    private static func clockState(_ book: NodeBook) -> RowState {
-        let figures = [("offsetMs", "\(book.offsetMs ?? 0)"), ("others", "\(book.others.count)")]
-        guard let mend = book.verdict?.mend else { return .fine(figures: figures) }
-        return book.isAlone ? .red(mend: mend, figures: figures) : .warned(mend: mend, figures: figures)
     }
 
     /// The current masters with a working link.

@@ -1,4 +1,5 @@
 import Core
+import Operations
 import RedisLink
 import Transport
 
@@ -28,26 +29,12 @@ enum ShardMessage: Sendable {
     case reconnectMaster([UInt8], NotReadyReason)
     /// Report the state of the link to that master again.
     case tellMaster([UInt8])
-    /// Report this shard's counts of a topic, for another shard's question.
-    case report(Topic, question: Int, asker: Int)
-    /// The answer of one shard.
-    case reported(question: Int, TopicReport)
-    /// A request for a session of this shard.
-    case poll(PollRequest)
-    /// The answer to a request passed to another shard.
-    case polled(number: Int, PollAnswer)
-    /// The client of a session of this shard disconnected before it was answered.
-    case pollAbandoned([UInt8])
-    /// A WebSocket for a session of this shard was opened on another shard.
-    case upgrade(MovingUpgrade)
-    /// Another node relays a message about a polling session.
-    case relay([UInt8])
+    /// Counts of a topic, asked for or answered by another shard.
+    case audit(TopicAudit.Message)
+    /// A message about polling sessions.
+    case polling(PollingMessage)
     /// A courier answers a question to an outside service.
     case asked([UInt8])
-    /// The secret of the nodes of this Redis.
-    case relaySecret([UInt8])
-    /// A shard has ended: requests passed to it are not answered.
-    case pollingEnded(shard: Int)
     /// Rights have changed: check the sessions.
     case rights(RightsChange)
     /// Accept clients at this address.

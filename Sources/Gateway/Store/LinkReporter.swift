@@ -1,3 +1,4 @@
+import Operations
 import Reactors
 import RedisLink
 
