@@ -3,6 +3,7 @@ import Core
 import Dialects
 import Reactors
 import Rights
+import Service
 import Transport
 
 @testable import Gateway
