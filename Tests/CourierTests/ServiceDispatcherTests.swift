@@ -209,6 +209,17 @@ import Testing
         #expect(world.dispatcher.counts.given == 1 && world.dispatcher.isIdle)
     }
 
+    @Test func theLastTryEndsBeforeAnotherCourierWouldTakeTheCall() throws {
+        let world = try World()
+        try world.come("one", World.entry("1-0"))
+        let end = world.clock.nowMs + 45_000
+        for _ in 0..<2 {
+            try world.one.end(.failure(ServiceFailure(reason: "busy", retryAfterMs: 20_000)))
+            world.pass(20_000)
+        }
+        #expect(world.one.asked.map(\.deadlineMs) == [end - 35_000, end - 15_000, end])
+    }
+
     @Test func whatNoRetryCuresIsGivenUpAtOnce() throws {
         let world = try World()
         try world.come("one", World.entry("1-0"), World.entry("2-0", "[]"), list("no call"))

@@ -257,8 +257,10 @@ import Testing
             while world.web.openCount > 0 { try world.fail(.unreachable) }
         }
         #expect(world.lane.counts.dead == 0)
+        let reads = world.redis.calls("step").count
         try world.retry()
         #expect(world.web.openCount == 1, "one attempt for all topics")
+        #expect(world.redis.calls("step").count == reads + 1, "and no other topic is read")
         try world.answer(200)
         #expect(!world.lane.isOpen)
         world.work()
