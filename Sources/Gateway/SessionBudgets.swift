@@ -1,7 +1,9 @@
 import Core
+import EventLogs
 import Operations
 import Rights
 import Service
+import Topics
 
 /// The budgets of a shard's sessions: those of the node, and the log's price of a join.
 ///

@@ -1,12 +1,15 @@
+import Calls
 import Commands
 import Configuration
 import Core
+import EventLogs
 import HTTPCodec
 import Operations
 import Reactors
 import RedisLink
 import Rights
 import Service
+import Topics
 import Transport
 
 /// The rooms of a shard are made here, each from the ones below it.
@@ -32,7 +35,7 @@ extension Shard {
                 limits: node.limits, access: node.access, budget: SessionBudgets(node, clock, log, topics)),
             topics: topics, encodings: EncodingTable(written: statistics.encodings, deflation: deflation), log: log,
             presence: presence, commands: SessionCommands(commands, log),
-            callers: SessionCallers(node, clock, statistics),
+            callers: SessionCallers(node.gate, node.rates, node.clientLog, node.limits, clock, statistics),
             reports: SessionReports(node.clientLog, clock, statistics))
     }
 

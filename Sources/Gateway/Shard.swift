@@ -1,12 +1,15 @@
+import Calls
 import Commands
 import Configuration
 import Core
 import Dialects
+import EventLogs
 import Operations
 import Reactors
 import RedisLink
 import Rights
 import Service
+import Topics
 import Transport
 
 /// One reactor thread: its listeners, connections, sessions, topics, and its command link to Redis.
@@ -91,8 +94,9 @@ final class Shard {
         presence = try Shard.presence(node, index, reactor, link, desk, statistics)
         commands = Shard.commands(node, index, link, replicas, desk, statistics, clock, store)
         topics = TopicTable(
-            shard: index, limits: node.limits, repairs: node.testFault != .noRepair,
-            store: store, bus: node.bus, statistics: statistics, nowMs: { reactor.nowMs })
+            limits: node.limits, repairs: node.testFault != .noRepair,
+            store: store, channels: BusInterest(bus: node.bus, shard: index), statistics: statistics,
+            nowMs: { reactor.nowMs })
         let services = Shard.services(node, clock, statistics, deflation, store, topics, presence, commands)
         let open = OpenTransports(count: statistics.sessions)
         let rights = Shard.rights(node, clock, link, store, open)

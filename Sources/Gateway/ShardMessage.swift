@@ -1,6 +1,7 @@
 import Core
 import Operations
 import RedisLink
+import Topics
 import Transport
 
 /// Messages from other threads to a shard.

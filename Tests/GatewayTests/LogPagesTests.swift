@@ -1,7 +1,9 @@
 import Core
 import Testing
 
+@testable import EventLogs
 @testable import Gateway
+@testable import Topics
 
 /// What is missed may be many pages; it is read whole or told as missing.
 @Suite struct LogPagesTests {

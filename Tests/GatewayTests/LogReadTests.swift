@@ -3,7 +3,9 @@ import RedisLink
 import TestSupport
 import Testing
 
+@testable import EventLogs
 @testable import Gateway
+@testable import Topics
 
 @Suite struct LogReadTests {
     private func message(_ offset: Int) -> ChannelMessage? {

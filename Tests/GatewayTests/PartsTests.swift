@@ -4,7 +4,10 @@ import HTTPCodec
 import TestSupport
 import Testing
 
+@testable import Calls
+@testable import EventLogs
 @testable import Gateway
+@testable import Topics
 
 @Suite struct TopicQuestionsTests {
     private func came(_ count: Int) -> TopicReport {

@@ -7,6 +7,7 @@ import Transport
 
 @testable import Gateway
 @testable import Operations
+@testable import Topics
 
 /// A store that keeps questions until the test answers them, or refuses each one before the call returns.
 final class ScriptedReader: TopicReader {
@@ -77,8 +78,8 @@ final class TopicShop {
         limits.fanoutSliceMembers = sliceMembers
         limits.logReadsMax = TopicShop.readsMax
         table = TopicTable(
-            shard: 0, limits: limits, repairs: true, store: reader,
-            bus: Mailbox(capacity: 100_000, wake: try Wake()),
+            limits: limits, repairs: true, store: reader,
+            channels: BusInterest(bus: Mailbox(capacity: 100_000, wake: try Wake()), shard: 0),
             statistics: ShardStatistics(transport: context.statistics, loop: reactor.statistics), nowMs: { now() })
         now = { [unowned self] in nowMs }
     }

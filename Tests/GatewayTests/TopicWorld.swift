@@ -7,6 +7,7 @@ import Transport
 
 @testable import Gateway
 @testable import Operations
+@testable import Topics
 
 /// A deterministic model of everything around a ``TopicTable``.
 ///
@@ -83,8 +84,8 @@ final class TopicWorld: TopicReader {
     var random: Seeded
     private var nowMs = 1_000_000
     lazy var table = TopicTable<ModelClient>(
-        shard: 0, limits: TopicWorld.limits, repairs: fault != .nothingIsRepaired, store: self,
-        bus: mailbox,
+        limits: TopicWorld.limits, repairs: fault != .nothingIsRepaired, store: self,
+        channels: BusInterest(bus: mailbox, shard: 0),
         statistics: statistics, nowMs: { [unowned self] in nowMs })
     private let statistics: ShardStatistics
 

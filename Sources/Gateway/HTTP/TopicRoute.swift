@@ -1,10 +1,12 @@
 import Commands
 import Core
 import Dialects
+import EventLogs
 import HTTPCodec
 import Operations
 import Reactors
 import Rights
+import Topics
 
 /// `GET /v1/topics/<topic>`, `.../events?after=&limit=`, `.../presence?after=&limit=` and `.../audit`.
 ///

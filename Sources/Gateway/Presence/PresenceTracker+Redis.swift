@@ -1,8 +1,10 @@
 import Core
 import Dialects
+import EventLogs
 import Operations
 import Reactors
 import Rights
+import Topics
 
 /// A shard's input about presence: changes on the topics' channels, whole sets after a loss, and the nodes that live.
 extension PresenceTracker {

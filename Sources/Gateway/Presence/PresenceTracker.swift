@@ -1,8 +1,10 @@
 import Core
 import Dialects
+import EventLogs
 import Operations
 import Reactors
 import Rights
+import Topics
 import Transport
 
 /// Presence for the sessions of one shard (docs/decisions.md, D58).

@@ -9,6 +9,7 @@ import Transport
 
 @testable import Gateway
 @testable import Operations
+@testable import Topics
 
 /// A deterministic model of everything around ``Session``: the topics are the real ones.
 ///
@@ -82,7 +83,8 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess {
     /// `nil` once the run is over.
     private(set) var services: SessionServices?
     private(set) lazy var topics = TopicTable<Session>(
-        shard: 0, limits: SessionWorld.limits, repairs: true, store: self, bus: fixtures.mailbox,
+        limits: SessionWorld.limits, repairs: true, store: self,
+        channels: BusInterest(bus: fixtures.mailbox, shard: 0),
         statistics: fixtures.statistics, nowMs: { [unowned self] in nowMs })
     let fault: SessionFault?
 

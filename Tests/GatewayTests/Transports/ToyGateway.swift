@@ -10,6 +10,7 @@ import Transport
 
 @testable import Gateway
 @testable import Operations
+@testable import Topics
 
 /// As much of a shard as a peer needs: topics whose log is empty, and Redis answers at once.
 final class ToyGateway {
@@ -29,7 +30,8 @@ final class ToyGateway {
         mailbox = Mailbox(capacity: 100, wake: try Wake())
         access = try AccessPolicy(StandardTables.namespaces)
         topics = TopicTable(
-            shard: 0, limits: Limits(), repairs: true, store: EmptyReader(), bus: mailbox, statistics: statistics,
+            limits: Limits(), repairs: true, store: EmptyReader(), channels: BusInterest(bus: mailbox, shard: 0),
+            statistics: statistics,
             nowMs: { 1_000 })
     }
 
