@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from command_scripts import Header
-from lua_scripts import built_in
+from lua_scripts import built_in, pack_of
 from who_sees_whom import ROWS, SHOWS, SHOWS_NOBODY
 
 TESTS = Path(__file__).parent
@@ -34,7 +34,7 @@ def catalogue():
     told = {}
     for path in built_in():
         for name, found in told_by(path):
-            told.setdefault((path.parent.name, name), set()).update(found)
+            told.setdefault((pack_of(path), name), set()).update(found)
     return told
 
 
