@@ -182,9 +182,9 @@ let package = Package(
         tests("Transport", ["Transport", "Reactors", "Core", "CLinux", "COpenSSL"]),
         tests("Rights", ["Rights", "Core", "COpenSSL"]),
         tests("RedisLink", ["RedisLink", "Reactors", "Core"]),
-        tests("Commands", ["Commands", "Core", "HTTPCodec", "RedisLink", "Rights", "Scripts"]),
+        tests("Commands", ["Commands", "Core", "HTTPCodec", "RedisLink", "Rights", "Scripts", "Service"]),
         tests("Worker", ["Worker", "Commands", "Core", "RedisLink", "Scripts"]),
-        tests("Courier", ["Courier", "Configuration", "Core", "Reactors", "RedisLink", "Rights"]),
+        tests("Courier", ["Courier", "Configuration", "Core", "Push", "Reactors", "RedisLink", "Rights", "Service"]),
         tests("SwitchboardClient", ["SwitchboardClient", "SwitchboardClientLinux"]),
         tests("Bench", ["switchboard-bench", "Core"]),
         tests(
