@@ -1,10 +1,10 @@
-import Core
-import Dialects
-import Topics
+public import Core
+public import Dialects
+public import Topics
 
 extension EventDecoration {
     /// The bytes for the client.
-    func frame(_ shared: [UInt8], _ framing: Framing) -> [UInt8] {
+    public func frame(_ shared: [UInt8], _ framing: Framing) -> [UInt8] {
         switch self {
         case .before(let mark): framing.frame([mark]) + shared
         case .instead(let units): framing.frame(units)
@@ -15,7 +15,7 @@ extension EventDecoration {
 /// A transport, which carries units to and from one client: a WebSocket, an event stream or polling.
 ///
 /// It knows bytes, time and the queue to its client, and nothing of the dialect. Thread: the shard's.
-protocol ClientTransport: AnyObject {
+public protocol ClientTransport: AnyObject {
     /// The client's address; `nil` where it is not known. Its budget is charged for a client without other credentials.
     var address: IPAddress? { get }
     /// How it puts units on the wire.

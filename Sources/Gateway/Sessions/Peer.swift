@@ -1,15 +1,15 @@
-import Core
-import Dialects
-import Rights
+public import Core
+public import Dialects
+public import Rights
 import Service
-import Topics
+public import Topics
 
 /// The client of a connection: runs its dialect machine and its client sessions.
 ///
 /// The transport passes bytes to the dialect machine, which passes requests to a session. Answers take the same way
 /// back. Events pass the machine by: the session's bytes go to the transport, and only a dialect that decorates events
 /// is asked for more (``EventDecorating``). Thread: the shard's.
-final class Peer: SessionOutput {
+public final class Peer: SessionOutput {
     private struct AttachedSession {
         let sessionID: SessionID
         let session: Session
@@ -34,7 +34,7 @@ final class Peer: SessionOutput {
     private var isDecorating: Bool
 
     /// A client that speaks the dialect; the dialect machine starts with ``begin(on:)``.
-    init(_ services: SessionServices, dialect: any Dialect, caller: Caller) {
+    public init(_ services: SessionServices, dialect: any Dialect, caller: Caller) {
         self.services = services
         self.dialect = dialect
         self.caller = caller
@@ -47,13 +47,13 @@ final class Peer: SessionOutput {
     // MARK: From the transport
 
     /// The transport is open.
-    func begin(on transport: any ClientTransport) {
+    public func begin(on transport: any ClientTransport) {
         self.transport = transport
         converse { $0.began(nowMs: services.clock.nowMs, &$1) }
     }
 
     /// The connection continues on another transport.
-    func move(to transport: any ClientTransport) {
+    public func move(to transport: any ClientTransport) {
         self.transport = transport
         for attached in attachedSessions {
             let encoder = dialect.encoders[machine.encoder(of: attached.sessionID)]
@@ -62,38 +62,38 @@ final class Peer: SessionOutput {
     }
 
     /// Processes a whole message; false when no session was charged for it.
-    func received(_ message: [UInt8], as kind: MessageKind) -> Bool {
+    public func received(_ message: [UInt8], as kind: MessageKind) -> Bool {
         converse { $0.received(message, as: kind, nowMs: services.clock.nowMs, &$1) }
     }
 
     /// Milliseconds for which the transport must not read from the client, since it sends too fast; 0 when it may read.
-    var readDelayMs: Int { attachedSessions.reduce(0) { max($0, $1.session.readDelayMs) } }
+    public var readDelayMs: Int { attachedSessions.reduce(0) { max($0, $1.session.readDelayMs) } }
 
     /// The time at which ``deadlineReached()`` must be called, monotonic milliseconds.
-    var deadlineMs: Int { attachedSessions.reduce(machine.deadlineMs) { min($0, $1.session.deadlineMs) } }
+    public var deadlineMs: Int { attachedSessions.reduce(machine.deadlineMs) { min($0, $1.session.deadlineMs) } }
 
     /// Processes everything whose deadline has passed.
-    func deadlineReached() {
+    public func deadlineReached() {
         let nowMs = services.clock.nowMs
         if nowMs >= machine.deadlineMs { converse { $0.deadlineReached(nowMs: nowMs, &$1) } }
         for attached in attachedSessions { attached.session.deadlineReached() }
     }
 
     /// Sends the client a message about the gateway itself; the dialect machine picks the session.
-    func tell(_ message: ServerMessage) {
+    public func tell(_ message: ServerMessage) {
         tell(message, at: .main, ref: nil)
     }
 
     /// The encoding of a topic's gap; `nil` when several sessions receive the topic.
     ///
     /// Their events cannot be told apart in the queue.
-    func encoding(of topic: Topic) -> Encoding? {
+    public func encoding(of topic: Topic) -> Encoding? {
         let hearers = attachedSessions.filter { $0.session.hears(topic) }
         return hearers.count == 1 ? hearers[0].session.encoding : nil
     }
 
     /// The connection has ended: every session ends and leaves its topics.
-    func ended() {
+    public func ended() {
         transport = nil
         let attachedSessions = attachedSessions
         self.attachedSessions = []
@@ -101,10 +101,12 @@ final class Peer: SessionOutput {
     }
 
     /// The caller that the log names: the first one that is not anonymous, or else the one that opened the connection.
-    var knownCaller: Caller { attachedSessions.first { !$0.session.caller.isAnonymous }?.session.caller ?? caller }
+    public var knownCaller: Caller {
+        attachedSessions.first { !$0.session.caller.isAnonymous }?.session.caller ?? caller
+    }
 
     /// The sessions of the connection.
-    var sessions: [Session] { attachedSessions.map(\.session) }
+    public var sessions: [Session] { attachedSessions.map(\.session) }
 
     // MARK: The dialect machine
 
@@ -210,7 +212,7 @@ final class Peer: SessionOutput {
     }
 
     /// The WebSocket close code of a reason; `nil` where the dialect has none.
-    func closeCode(_ reason: CloseReason) -> UInt16? { dialect.closeCode(reason) }
+    public func closeCode(_ reason: CloseReason) -> UInt16? { dialect.closeCode(reason) }
 
     func deadlineChanged() { transport?.deadlineChanged() }
 }

@@ -1,15 +1,15 @@
 import Commands
-import Core
-import Dialects
-import Rights
+public import Core
+public import Dialects
+public import Rights
 import Service
-import Topics
+public import Topics
 import Transport
 
 /// One client session of a connection: performs the actions of its ``SessionState``, and forwards events.
 ///
 /// The outlet encodes messages and transports them. Thread: the shard's.
-final class Session: TopicClient, PresenceListener {
+public final class Session: TopicClient, PresenceListener {
     /// A topic of this session: joining while `place` is nil, live otherwise.
     private struct Membership {
         let feed: LocalTopic<Session>
@@ -21,7 +21,7 @@ final class Session: TopicClient, PresenceListener {
     private var output: (any SessionOutput)?
     private let sessionID: SessionID
     /// The encoding of events for the client; it changes when the client moves to another transport.
-    var encoding: Encoding
+    public var encoding: Encoding
     private var state: SessionState
     private var memberships: [Membership] = []
     /// Topics that the user's own topic follows, by name, since there may be many.
@@ -90,17 +90,17 @@ final class Session: TopicClient, PresenceListener {
     }
 
     /// The client lost the right to a topic: it is notified, and receives no more events of it.
-    func withdraw(_ topic: Topic, _ refusal: Refusal) {
+    public func withdraw(_ topic: Topic, _ refusal: Refusal) {
         take(.withdrawn(topic, refusal))
     }
 
     /// Ends the session, since the credentials of its caller are refused from now on.
-    func end(_ failure: TokenFailure) {
+    public func end(_ failure: TokenFailure) {
         take(.revoked(failure))
     }
 
     /// The identity on whose behalf the client acts.
-    var caller: Caller { state.caller }
+    public var caller: Caller { state.caller }
 
     /// The payer whose budget is charged for the client's Redis operations.
     var payer: Payer { services.callers.payer(state.caller, at: state.address) }
@@ -109,13 +109,13 @@ final class Session: TopicClient, PresenceListener {
     var address: IPAddress? { state.address }
 
     /// The caller and payer of reads of topics.
-    var asker: ReadCaller? { ReadCaller(caller: CommandCaller(caller), payer: payer) }
+    public var asker: ReadCaller? { ReadCaller(caller: CommandCaller(caller), payer: payer) }
 
     /// Number of topics that the client has asked for and has not given up.
     var heldCount: Int { state.holdings.count }
 
     /// The topics that the client has asked for and has not given up.
-    var topicsHeld: [Topic] { state.holdings.map(\.topic) }
+    public var topicsHeld: [Topic] { state.holdings.map(\.topic) }
 
     // MARK: Actions
 
@@ -252,19 +252,19 @@ final class Session: TopicClient, PresenceListener {
     // MARK: From the topics
 
     /// The session waits for a topic.
-    func joins(_ feed: LocalTopic<Session>) {
+    public func joins(_ feed: LocalTopic<Session>) {
         let membership = Membership(feed: feed, place: nil)
         if isFollowing { followed[feed.topic] = membership } else { memberships.append(membership) }
     }
 
     /// The session is live on a topic, at that place among its members.
-    func joined(_ feed: LocalTopic<Session>, place: Int) {
+    public func joined(_ feed: LocalTopic<Session>, place: Int) {
         moved(to: place, in: feed)
         take(.joined(feed.topic))
     }
 
     /// The session's place among a topic's members changed.
-    func moved(to place: Int, in feed: LocalTopic<Session>) {
+    public func moved(to place: Int, in feed: LocalTopic<Session>) {
         if let index = memberships.firstIndex(where: { $0.feed === feed }) {
             memberships[index].place = place
         } else {
@@ -273,13 +273,13 @@ final class Session: TopicClient, PresenceListener {
     }
 
     /// A topic could not be joined.
-    func refused(_ refusal: Refusal, topic: Topic, ref: Reference?) {
+    public func refused(_ refusal: Refusal, topic: Topic, ref: Reference?) {
         if followed.removeValue(forKey: topic) == nil { memberships.removeAll { $0.feed.topic == topic } }
         take(.joinRefused(topic, refusal))
     }
 
     /// Forwards a message about a topic; the client gets no `subscribed` for a followed topic.
-    func send(_ message: ServerMessage, ref: Reference?) {
+    public func send(_ message: ServerMessage, ref: Reference?) {
         switch message {
         case .subscribed(let topic, _, _, _) where followed[topic] != nil: break
         case .gap(let topic, let position, let reason): take(.gap(topic, position, reason))
@@ -288,7 +288,7 @@ final class Session: TopicClient, PresenceListener {
     }
 
     /// Sends the list of members present, as its encoding wrote it.
-    func sendPresenceState(_ topic: Topic, _ members: [UInt8]?) {
+    public func sendPresenceState(_ topic: Topic, _ members: [UInt8]?) {
         guard let members else { return }
         output?.tell(.presence(topic: topic, members: members), at: sessionID, ref: nil)
     }
@@ -296,7 +296,7 @@ final class Session: TopicClient, PresenceListener {
     /// Forwards an event.
     ///
     /// `isBacklog`: the client asked for it by position. Waiting in the queue then does not count as slowness.
-    func deliver(_ delivery: Delivery, isBacklog: Bool) {
+    public func deliver(_ delivery: Delivery, isBacklog: Bool) {
         guard let output else { return services.reports.undeliverable(delivery) }
         // Compared first: most sessions have no publisher id.
         guard origin == nil || delivery.message.origin != origin else {
@@ -309,7 +309,7 @@ final class Session: TopicClient, PresenceListener {
     }
 
     /// Forwards several events, as one unit where no event needs a look of its own.
-    func deliver(_ batch: DeliveryBatch) {
+    public func deliver(_ batch: DeliveryBatch) {
         if let output, !isTranslating, origin == nil || !batch.hasEvent(of: origin), output.send(batch, encoding) {
             return
         }

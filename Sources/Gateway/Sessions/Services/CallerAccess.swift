@@ -1,10 +1,10 @@
-import Core
-import Rights
+public import Core
+public import Rights
 
 /// The identity of callers, for peers and sessions.
 ///
 /// Thread: the shard's.
-protocol CallerAccess: AnyObject {
+public protocol CallerAccess: AnyObject {
     /// Checks a token.
     func verify(_ token: [UInt8]) -> Result<Identity, TokenFailure>
     /// The caller of a new session: the owner of the token, or the caller that opened the connection.

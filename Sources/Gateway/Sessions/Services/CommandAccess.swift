@@ -1,12 +1,12 @@
-import Commands
-import Core
-import Dialects
-import Rights
+public import Commands
+public import Core
+public import Dialects
+public import Rights
 
 /// Commands and heartbeats, for sessions.
 ///
 /// Thread: the shard's.
-protocol CommandAccess: AnyObject {
+public protocol CommandAccess: AnyObject {
     /// Runs a command.
     func run(
         _ name: String, _ arguments: CommandArguments, operation: OperationID?, scope: [UInt8], lane: UInt64,

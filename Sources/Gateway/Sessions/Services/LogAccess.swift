@@ -1,13 +1,13 @@
-import Commands
-import Core
-import Dialects
-import Rights
-import Topics
+public import Commands
+public import Core
+public import Dialects
+public import Rights
+public import Topics
 
 /// The event log and the sets beside it, for sessions.
 ///
 /// Thread: the shard's.
-protocol LogAccess: AnyObject {
+public protocol LogAccess: AnyObject {
     /// Asks Redis whether the user is a member of the topic.
     func isMember(_ topic: Topic, user: [UInt8], _ completion: @escaping (Result<Bool, Refusal>) -> Void)
     /// Asks Redis which topics the topic follows.

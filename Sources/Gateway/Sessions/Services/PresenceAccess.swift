@@ -1,12 +1,12 @@
-import Core
-import Dialects
-import Rights
-import Topics
+public import Core
+public import Dialects
+public import Rights
+public import Topics
 
 /// The presence of topics, for sessions.
 ///
 /// Thread: the shard's.
-protocol PresenceAccess: AnyObject {
+public protocol PresenceAccess: AnyObject {
     /// Sends a session the members present on a topic, and every change from then on; a read is charged to the payer.
     func watch(_ listener: any PresenceListener, _ topic: Topic, payer: Payer)
     /// Lists a session as present on a topic, for a user, or updates its entry.

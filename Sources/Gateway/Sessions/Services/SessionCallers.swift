@@ -1,13 +1,13 @@
-import Core
-import Operations
+public import Core
+public import Operations
 import Reactors
-import Rights
-import Service
+public import Rights
+public import Service
 
 /// The callers of a shard's sessions, judged by the rules of the node.
 ///
 /// Thread: the shard's.
-final class SessionCallers: CallerAccess {
+public final class SessionCallers: CallerAccess {
     private let gate: CallerGate
     private let rates: CallerRates
     private let clientLog: ClientLog
@@ -15,7 +15,7 @@ final class SessionCallers: CallerAccess {
     private let clock: ShardClock
     private let statistics: ShardStatistics
 
-    init(
+    public init(
         _ gate: CallerGate, _ rates: CallerRates, _ clientLog: ClientLog, _ limits: Limits, _ clock: ShardClock,
         _ statistics: ShardStatistics
     ) {
@@ -27,12 +27,12 @@ final class SessionCallers: CallerAccess {
         self.statistics = statistics
     }
 
-    func verify(_ token: [UInt8]) -> Result<Identity, TokenFailure> {
+    public func verify(_ token: [UInt8]) -> Result<Identity, TokenFailure> {
         gate.verify(token, now: clock.wallSeconds)
     }
 
     /// A connection may be older than a change of its credentials, so these are checked again.
-    func admit(_ caller: Caller, showing token: [UInt8]?, at address: IPAddress?) -> Result<Caller, Refusal> {
+    public func admit(_ caller: Caller, showing token: [UInt8]?, at address: IPAddress?) -> Result<Caller, Refusal> {
         let judged: Result<Caller, TokenFailure>
         if let token {
             judged = verify(token).map { .user($0) }
@@ -54,5 +54,5 @@ final class SessionCallers: CallerAccess {
         }.flatMap(gate.unlessAnonymous)
     }
 
-    func payer(_ caller: Caller, at address: IPAddress?) -> Payer { rates.payer(caller, at: address) }
+    public func payer(_ caller: Caller, at address: IPAddress?) -> Payer { rates.payer(caller, at: address) }
 }

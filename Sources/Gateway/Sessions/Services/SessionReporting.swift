@@ -1,11 +1,11 @@
-import Core
-import Rights
-import Topics
+public import Core
+public import Rights
+public import Topics
 
 /// The figures and the log, for sessions.
 ///
 /// Thread: the shard's.
-protocol SessionReporting: AnyObject {
+public protocol SessionReporting: AnyObject {
     /// Counts something.
     func count(_ figure: SessionFigure)
     /// Logs a failure of a session.
@@ -15,7 +15,7 @@ protocol SessionReporting: AnyObject {
 }
 
 /// A failure of one session, for the log.
-enum SessionTrouble {
+public enum SessionTrouble {
     /// Its token was refused, when shown or later; the text says which.
     case refused(String, TokenFailure)
     /// A message of the client got an error that is the gateway's or Redis's.

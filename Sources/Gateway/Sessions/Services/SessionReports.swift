@@ -1,27 +1,27 @@
 import Core
 import Dialects
-import Operations
+public import Operations
 import Reactors
 import Rights
-import Service
-import Topics
+public import Service
+public import Topics
 import Transport
 
 /// The figures and the log of a shard's sessions.
 ///
 /// Thread: the shard's.
-final class SessionReports: SessionReporting {
+public final class SessionReports: SessionReporting {
     private let clientLog: ClientLog
     private let clock: ShardClock
     private let statistics: ShardStatistics
 
-    init(_ clientLog: ClientLog, _ clock: ShardClock, _ statistics: ShardStatistics) {
+    public init(_ clientLog: ClientLog, _ clock: ShardClock, _ statistics: ShardStatistics) {
         self.clientLog = clientLog
         self.clock = clock
         self.statistics = statistics
     }
 
-    func count(_ figure: SessionFigure) {
+    public func count(_ figure: SessionFigure) {
         switch figure {
         case .rateLimited: statistics.rateLimited.add(1)
         case .rateWarned: statistics.rateWarnings.add(1)
@@ -30,7 +30,7 @@ final class SessionReports: SessionReporting {
         }
     }
 
-    func log(_ trouble: SessionTrouble, of session: Session) {
+    public func log(_ trouble: SessionTrouble, of session: Session) {
         switch trouble {
         case .refused(let message, let failure):
             clientLog.write(.credentials, message, nowMs: clock.nowMs) {
@@ -52,7 +52,7 @@ final class SessionReports: SessionReporting {
         }
     }
 
-    func undeliverable(_ delivery: Delivery) {
+    public func undeliverable(_ delivery: Delivery) {
         delivery.counts.countUndeliverable()
         statistics.transport.itemsDropped.add(1)
     }

@@ -1,10 +1,10 @@
-import Service
-import Topics
+public import Service
+public import Topics
 
 /// The services that the peers and sessions of a shard use; made once, so that each of them holds a single reference.
 ///
 /// Thread: the shard's.
-final class SessionServices {
+public final class SessionServices {
     let clock: ShardClock
     let rules: SessionRules
     let topics: any TopicAccess
@@ -13,9 +13,9 @@ final class SessionServices {
     let presence: any PresenceAccess
     let commands: any CommandAccess
     let callers: any CallerAccess
-    let reports: any SessionReporting
+    public let reports: any SessionReporting
 
-    init(
+    public init(
         clock: ShardClock, rules: SessionRules, topics: any TopicAccess, encodings: EncodingTable, log: any LogAccess,
         presence: any PresenceAccess, commands: any CommandAccess, callers: any CallerAccess,
         reports: any SessionReporting

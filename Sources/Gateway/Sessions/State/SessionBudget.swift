@@ -1,10 +1,10 @@
-import Core
-import Rights
+public import Core
+public import Rights
 
 /// The budgets that the requests of sessions are charged to.
 ///
 /// Thread: the shard's.
-protocol SessionBudget: AnyObject {
+public protocol SessionBudget: AnyObject {
     /// Charges the caller's budget; `nil` when it was charged, else the milliseconds until it could be.
     func charge(_ cost: SessionCost, _ caller: Caller) -> Int?
     /// Charges the budget for the Redis operations of a join; returns a refusal when it cannot be charged.

@@ -84,7 +84,7 @@ enum SessionAction {
 }
 
 /// Figures that sessions count.
-enum SessionFigure {
+public enum SessionFigure {
     /// A request was refused by a rate limit.
     case rateLimited
     /// A client was warned that it is close to its rate.
@@ -96,7 +96,7 @@ enum SessionFigure {
 }
 
 /// Redis operations of a session for which the caller's budget is charged.
-enum SessionCost: Equatable {
+public enum SessionCost: Equatable, Sendable {
     /// So many topics are joined, each with at most one read of its log.
     case joins(Int)
     /// The set of followed topics is read.
