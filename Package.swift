@@ -106,9 +106,11 @@ let package = Package(
         room("EventLogs", ["Commands", "Core", "Dialects", "Operations", "Reactors", "RedisLink", "Rights", "Service", "Topics"]),
         room("Calls", ["Commands", "Configuration", "Core", "EventLogs", "Operations", "Reactors", "RedisLink", "Rights", "Service"]),
         room("Presence", ["Core", "Dialects", "EventLogs", "Operations", "Reactors", "RedisLink", "Rights", "Topics", "Transport"]),
+        room("Sessions", ["Commands", "Core", "Dialects", "Operations", "Reactors", "Rights", "Service", "Topics", "Transport"]),
         room(
             "Gateway",
             [
+                "Sessions",
                 "Presence",
                 "Calls",
                 "EventLogs",
@@ -190,7 +192,7 @@ let package = Package(
         tests(
             "Gateway",
             [
-                "Gateway", "Presence", "Calls", "EventLogs", "Topics", "Commands", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights",
+                "Gateway", "Sessions", "Presence", "Calls", "EventLogs", "Topics", "Commands", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights",
                 "Transport", "Configuration", "Scripts",
             ]),
     ] + fuzzers

@@ -10,6 +10,7 @@ import Reactors
 import RedisLink
 import Rights
 import Service
+import Sessions
 import Topics
 import Transport
 

@@ -3,6 +3,7 @@ import Dialects
 import Operations
 import Reactors
 import Service
+import Sessions
 import Topics
 import Transport
 

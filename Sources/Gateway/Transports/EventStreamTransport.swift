@@ -2,6 +2,7 @@ import Core
 import Dialects
 import Reactors
 import Service
+import Sessions
 import Topics
 import Transport
 

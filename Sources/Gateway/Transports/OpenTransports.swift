@@ -2,6 +2,7 @@ import Core
 import Dialects
 import Operations
 import Reactors
+import Sessions
 
 /// The open transports of a shard, which a drain ends one after another.
 ///

@@ -5,6 +5,7 @@ import Operations
 import Reactors
 import Rights
 import Service
+import Sessions
 import Topics
 import Transport
 
