@@ -1,30 +1,30 @@
-import Core
-import Dialects
+public import Core
+public import Dialects
 import Operations
 import Reactors
 import Service
-import Sessions
-import Topics
-import Transport
+public import Sessions
+public import Topics
+public import Transport
 
 /// A transport that uses one connection from its beginning to its end.
 ///
 /// The connection knows whether it has ended. Thread: the shard's.
-protocol ConnectionTransport: ConnectionHandler, ClientTransport {
+public protocol ConnectionTransport: ConnectionHandler, ClientTransport {
     var context: TransportContext { get }
     var connection: Connection { get }
 }
 
 extension ConnectionTransport {
-    var address: IPAddress? { connection.address }
+    public var address: IPAddress? { connection.address }
 
-    func opened(_ connection: Connection) {}
+    public func opened(_ connection: Connection) {}
 
-    func send(_ unit: WireUnit) {
+    public func send(_ unit: WireUnit) {
         transmit(framing.frame([unit]))
     }
 
-    func send(_ delivery: Delivery, _ encoding: Encoding, own: EventDecoration?, isBacklog: Bool) -> Bool {
+    public func send(_ delivery: Delivery, _ encoding: Encoding, own: EventDecoration?, isBacklog: Bool) -> Bool {
         // Bytes for a single client, such as a recovery, stay plain: deflating them for each of many reconnecting
         // clients is costly.
         var frame = delivery.frame(isBacklog || delivery.isForOne ? encoding.plain : encoding)
@@ -36,7 +36,7 @@ extension ConnectionTransport {
         return connection.send(frame, item: delivery, isBacklog: isBacklog) || !connection.isOpen
     }
 
-    func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool {
+    public func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool {
         guard let burst = batch.burst(encoding) else { return false }
         return connection.send(burst)
     }
@@ -47,7 +47,7 @@ extension ConnectionTransport {
         context.logEnd(reason, of: peer, at: address, bytesUnsent: connection.bytesUnsent)
     }
 
-    func established() {
+    public func established() {
         connection.markEstablished()
     }
 
@@ -56,7 +56,7 @@ extension ConnectionTransport {
         if !connection.send(bytes) && connection.isOpen { close(.slowConsumer) }
     }
 
-    func readTooSlowly(_ bound: OutboundBound) -> Bool {
+    public func readTooSlowly(_ bound: OutboundBound) -> Bool {
         guard connection.isOpen else { return false }
         if bound != .stuck, thin(bound) { return true }
         close(.slowConsumer)

@@ -1,4 +1,4 @@
-import Configuration
+public import Configuration
 import Core
 import Dialects
 import HTTPCodec
@@ -7,7 +7,7 @@ import Topics
 
 extension DialectRegistry {
     /// Every dialect that the gateway speaks.
-    static func standard(_ settings: GatewaySettings, _ proofs: SessionProofs) -> DialectRegistry {
+    public static func standard(_ settings: GatewaySettings, _ proofs: SessionProofs) -> DialectRegistry {
         let limits = settings.limits
         let native = NativeDialect(
             json: limits.json, subscribeBatchMax: limits.subscribeBatchMax, publishBytesMax: limits.publishBytesMax)

@@ -1,27 +1,27 @@
-import Core
-import Dialects
-import HTTPCodec
-import Rights
-import Topics
+public import Core
+public import Dialects
+public import HTTPCodec
+public import Rights
+public import Topics
 
 /// The registry of dialects: the dialect that is spoken at a path, on each kind of transport.
 ///
 /// A dialect is one entry here. Immutable; any thread.
-struct DialectRegistry: Sendable {
+public struct DialectRegistry: Sendable {
     /// One dialect's paths.
-    struct Entry: Sendable {
+    public struct Entry: Sendable {
         /// Whole paths; each also matches with one slash appended.
         let paths: [String]
         /// The framing of the transport: an upgrade opens a WebSocket, other requests anything else.
         let framing: Framing
         /// The dialect, by the request's query; a refusal is answered before credentials are checked.
-        var dialect: @Sendable (HTTPRequestHead) -> Result<any Dialect, Refusal>
+        public var dialect: @Sendable (HTTPRequestHead) -> Result<any Dialect, Refusal>
         /// Reads the client's credentials.
-        var credentials: @Sendable (HTTPRequestHead) -> Credentials = { Credentials($0) }
+        public var credentials: @Sendable (HTTPRequestHead) -> Credentials = { Credentials($0) }
         /// Whether clients authenticate when they open a session, so that the connection itself needs no credentials.
-        var authenticatesSessions = false
+        public var authenticatesSessions = false
         /// The response to a client whose connection is refused.
-        var refused: @Sendable (Refusal, Int) -> HTTPResponse = { .refusal($0, status: $1, keepAlive: false) }
+        public var refused: @Sendable (Refusal, Int) -> HTTPResponse = { .refusal($0, status: $1, keepAlive: false) }
     }
 
     private var entries: [String: [Entry]] = [:]
@@ -41,19 +41,19 @@ struct DialectRegistry: Sendable {
     }
 
     /// The entry of a path without variable parts, on a kind of transport.
-    func entry(_ path: [UInt8], _ framing: Framing) -> Entry? {
+    public func entry(_ path: [UInt8], _ framing: Framing) -> Entry? {
         entries[DialectRegistry.name(path)]?.first { $0.framing == framing }
     }
 
     /// The entry of a request on a kind of transport.
-    func entry(_ head: HTTPRequestHead, _ framing: Framing) -> Entry? {
+    public func entry(_ head: HTTPRequestHead, _ framing: Framing) -> Entry? {
         if let entry = entry(head.path, framing) { return entry }
         guard !patterned.isEmpty, let segments = head.pathSegments else { return nil }
         return patterned.first { $0.entry.framing == framing && $0.pattern.values(in: segments) != nil }?.entry
     }
 
     /// Whether WebSockets are opened at a request's path.
-    func opensWebSocket(_ head: HTTPRequestHead) -> Bool { entry(head, .webSocket) != nil }
+    public func opensWebSocket(_ head: HTTPRequestHead) -> Bool { entry(head, .webSocket) != nil }
 
     private static func name(_ path: [UInt8]) -> String {
         let hasSlash = path.count > 1 && path.last == UInt8(ascii: "/")

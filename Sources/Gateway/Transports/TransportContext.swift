@@ -1,34 +1,34 @@
 import Configuration
-import Core
-import Dialects
-import Operations
+public import Core
+public import Dialects
+public import Operations
 import Reactors
-import Rights
-import Service
-import Sessions
-import Topics
+public import Rights
+public import Service
+public import Sessions
+public import Topics
 import Transport
 
 /// The services of a shard that its transports share.
 ///
 /// Each transport holds one reference to it. Thread: the shard's.
-final class TransportContext {
-    let clock: ShardClock
+public final class TransportContext {
+    public let clock: ShardClock
     let limits: Limits
     /// Number of shards of the node, which share the limit on all waiting bytes.
     let shardCount: Int
-    let statistics: ShardStatistics
+    public let statistics: ShardStatistics
     /// For clients that agreed on `permessage-deflate`.
     let deflation: Deflation
     /// The rules by which slow clients are thinned.
     let access: AccessPolicy
     /// The transports that are open.
-    let open: OpenTransports
+    public let open: OpenTransports
     private let clientLog: ClientLog
     private let accessLog: ClientAccess?
     private let services: SessionServices
 
-    init(
+    public init(
         clock: ShardClock, limits: Limits, shardCount: Int, statistics: ShardStatistics, deflation: Deflation,
         access: AccessPolicy, services: SessionServices, open: OpenTransports, clientLog: ClientLog,
         accessLog: ClientAccess?
@@ -52,7 +52,9 @@ final class TransportContext {
     }
 
     /// The peer of a client that speaks a dialect.
-    func peer(_ dialect: any Dialect, _ caller: Caller) -> Peer { Peer(services, dialect: dialect, caller: caller) }
+    public func peer(_ dialect: any Dialect, _ caller: Caller) -> Peer {
+        Peer(services, dialect: dialect, caller: caller)
+    }
 
     /// Counts an event whose receiver no longer exists.
     func undeliverable(_ delivery: Delivery) { services.reports.undeliverable(delivery) }

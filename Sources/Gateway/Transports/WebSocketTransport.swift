@@ -1,24 +1,24 @@
-import Core
-import Dialects
+public import Core
+public import Dialects
 import Operations
 import Reactors
 import Rights
 import Service
-import Sessions
-import Topics
-import Transport
-import WebSocketCodec
+public import Sessions
+public import Topics
+public import Transport
+public import WebSocketCodec
 
 /// A WebSocket: frames in, frames out, pings, and the close handshake.
 ///
 /// Thread: the shard's.
-final class WebSocketTransport: ConnectionTransport {
-    let context: TransportContext
-    let connection: Connection
+public final class WebSocketTransport: ConnectionTransport {
+    public let context: TransportContext
+    public let connection: Connection
     private var decoder: WebSocketDecoder
     /// The peer that the transport serves; `nil` for an echo, and after the end.
-    private(set) var peer: Peer?
-    let framing: Framing
+    public private(set) var peer: Peer?
+    public let framing: Framing
     private let isEcho: Bool
     private var controls: TokenBucket
     private var pingMs: Int
@@ -32,7 +32,7 @@ final class WebSocketTransport: ConnectionTransport {
     private var readAgainMs = Int.max
 
     /// The transport of a client; ``begin()`` starts the dialect machine.
-    init(_ context: TransportContext, connection: Connection, peer: Peer?, deflate: DeflateAgreement?) {
+    public init(_ context: TransportContext, connection: Connection, peer: Peer?, deflate: DeflateAgreement?) {
         self.context = context
         self.connection = connection
         self.peer = peer
@@ -47,7 +47,7 @@ final class WebSocketTransport: ConnectionTransport {
     }
 
     /// The transport of a polling client that tries a WebSocket; its session moves here when the client requests it.
-    convenience init(
+    public convenience init(
         _ context: TransportContext, connection: Connection, probing session: PollingTransport,
         deflate: DeflateAgreement?
     ) {
@@ -58,7 +58,7 @@ final class WebSocketTransport: ConnectionTransport {
     }
 
     /// The transport of a conformance suite on `/echo`: every message is sent back; messages may be large.
-    init(echo context: TransportContext, connection: Connection, deflate: DeflateAgreement?) {
+    public init(echo context: TransportContext, connection: Connection, deflate: DeflateAgreement?) {
         self.context = context
         self.connection = connection
         isEcho = true
@@ -72,7 +72,7 @@ final class WebSocketTransport: ConnectionTransport {
     }
 
     /// Starts the peer, once the handshake is over.
-    func begin() {
+    public func begin() {
         context.open.opened(self, nowMs: context.clock.nowMs)
         if isEcho { connection.markEstablished() }
         peer?.begin(on: self)
@@ -87,9 +87,9 @@ final class WebSocketTransport: ConnectionTransport {
 
     // MARK: ConnectionHandler
 
-    func opened(_ connection: Connection) {}
+    public func opened(_ connection: Connection) {}
 
-    func received(_ bytes: Span<UInt8>) {
+    public func received(_ bytes: Span<UInt8>) {
         lastInboundMs = context.clock.nowMs
         pongMs = Int.max
         var position = 0
@@ -155,7 +155,7 @@ final class WebSocketTransport: ConnectionTransport {
         return false
     }
 
-    func deadlineReached() {
+    public func deadlineReached() {
         let nowMs = context.clock.nowMs
         if nowMs >= readAgainMs {
             readAgainMs = Int.max
@@ -181,7 +181,7 @@ final class WebSocketTransport: ConnectionTransport {
         deadlineChanged()
     }
 
-    func ended(_ reason: CloseReason) {
+    public func ended(_ reason: CloseReason) {
         logEnd(reason)
         probed?.probed(false)
         probed = nil
@@ -192,17 +192,17 @@ final class WebSocketTransport: ConnectionTransport {
 
     // MARK: Transport
 
-    func send(_ unit: WireUnit) {
+    public func send(_ unit: WireUnit) {
         let frame = framing.frame([unit])
         guard case .webSocketDeflated(let window) = framing else { return transmit(frame) }
         transmit(context.deflation.deflated(frame, window))
     }
 
-    func close(_ reason: CloseReason) {
+    public func close(_ reason: CloseReason) {
         close(reason, detail: "")
     }
 
-    func deadlineChanged() {
+    public func deadlineChanged() {
         connection.setDeadline(at: min(pingMs, pongMs, readAgainMs, probeEndMs, peer?.deadlineMs ?? Int.max))
     }
 

@@ -1,8 +1,8 @@
 import Core
-import HTTPCodec
+public import HTTPCodec
 
 /// The Engine.IO operation that a request asks for, by its method and query.
-enum EngineRequest: Equatable {
+public enum EngineRequest: Equatable, Sendable {
     /// Open a session.
     case open
     /// Fetch the packets that wait for the session's client.
@@ -11,7 +11,7 @@ enum EngineRequest: Equatable {
     case send(session: [UInt8])
 
     /// The fault of a refused request; the raw value is the code that clients of the protocol know.
-    enum Fault: Int, Error, CaseIterable {
+    public enum Fault: Int, Error, CaseIterable {
         case transport = 0
         case session = 1
         case method = 2
@@ -20,7 +20,7 @@ enum EngineRequest: Equatable {
         case version = 5
 
         /// The error message of the code.
-        var message: StaticString {
+        public var message: StaticString {
             switch self {
             case .transport: "Transport unknown"
             case .session: "Session ID unknown"
@@ -33,7 +33,7 @@ enum EngineRequest: Equatable {
     }
 
     /// Classifies a request that is no upgrade; the checks have the order of the protocol's own server.
-    init(polling head: HTTPRequestHead) throws(Fault) {
+    public init(polling head: HTTPRequestHead) throws(Fault) {
         // A WebSocket needs an upgrade.
         if EngineRequest.has(head, "transport", "websocket") { throw .request }
         guard EngineRequest.has(head, "transport", "polling") else { throw .transport }
@@ -65,7 +65,7 @@ enum EngineRequest: Equatable {
     }
 
     /// The session that an upgrade moves to a WebSocket; `nil` where it names none.
-    static func movingSession(_ head: HTTPRequestHead) -> [UInt8]? {
+    public static func movingSession(_ head: HTTPRequestHead) -> [UInt8]? {
         guard has(head, "transport", "websocket"), has(head, "EIO", "4"), case .one(let session) = head.queryItem("sid")
         else { return nil }
         return session

@@ -2,7 +2,7 @@ import Transport
 import WebSocketCodec
 
 /// The answer to one request of a session that polls.
-enum PollAnswer: Equatable, Sendable {
+public enum PollAnswer: Equatable, Sendable {
     /// Packets for the client.
     case packets([UInt8])
     /// The packets of the client were accepted.
@@ -16,7 +16,7 @@ enum PollAnswer: Equatable, Sendable {
 }
 
 /// A message between two shards of a node about polling sessions, or of another node about those of one shard.
-enum PollingMessage: Sendable {
+public enum PollingMessage: Sendable {
     /// A request for a session of the receiving shard.
     case request(PollRequest)
     /// The answer to a request passed to another shard.
@@ -34,7 +34,7 @@ enum PollingMessage: Sendable {
 }
 
 /// A request for a session that lives on another shard.
-struct PollRequest: Sendable {
+public struct PollRequest: Sendable {
     /// The shard that receives the answer.
     let asker: Int
     /// The number of the request among the asker's.
@@ -46,7 +46,7 @@ struct PollRequest: Sendable {
 }
 
 /// A WebSocket to which a session of another shard is to move.
-struct MovingUpgrade: Sendable {
+public struct MovingUpgrade: Sendable {
     /// The session.
     let session: [UInt8]
     /// The client's connection, whose upgrade is not answered yet.

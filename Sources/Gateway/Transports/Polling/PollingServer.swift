@@ -1,34 +1,45 @@
-import Core
-import Dialects
+public import Core
+public import Dialects
 import HTTPCodec
 import Operations
 import Reactors
 import RedisLink
-import Rights
-import Transport
-import WebSocketCodec
+public import Rights
+public import Transport
+public import WebSocketCodec
 
 /// The polling sessions of a shard, and the way to those of the other shards.
 ///
 /// A session's id names its node and shard. A request received by another shard is passed to it, and the answer is
 /// passed back: the HTTP connection stays on its shard. Thread: the shard's.
-final class PollingServer {
+public final class PollingServer {
     /// The other parts of the node that the server needs.
-    struct Neighbours {
+    public struct Neighbours {
         /// This shard's address.
-        let address: ShardAddress
+        public let address: ShardAddress
         /// Counts clients, which keep no connection open, among those of their address.
-        let places: any Admission
+        public let places: any Admission
         /// Sends a message to a shard of this node; false when its mailbox is full.
-        let send: (PollingMessage, _ shard: Int) -> Bool
+        public let send: (PollingMessage, _ shard: Int) -> Bool
         /// Takes over a connection from another shard; `nil` when there is no room for it.
-        let adopt: (MovingConnection, any ConnectionHandler) -> Connection?
+        public let adopt: (MovingConnection, any ConnectionHandler) -> Connection?
+
+        /// Takes all members.
+        public init(
+            address: ShardAddress, places: any Admission, send: @escaping (PollingMessage, _ shard: Int) -> Bool,
+            adopt: @escaping (MovingConnection, any ConnectionHandler) -> Connection?
+        ) {
+            self.address = address
+            self.places = places
+            self.send = send
+            self.adopt = adopt
+        }
     }
 
     private let context: TransportContext
     private let neighbours: Neighbours
     /// The relay to the sessions of other nodes.
-    let relay: Relay
+    public let relay: Relay
     private let batch = FetchBatch()
     private var transports: [[UInt8]: PollingTransport] = [:]
     /// Requests that another shard has to answer.
@@ -39,7 +50,7 @@ final class PollingServer {
     /// Answers that were kept because the asker's mailbox was full.
     private var late: [(asker: Int, number: Int, answer: PollAnswer)] = []
 
-    init(_ context: TransportContext, _ neighbours: Neighbours, relay: RelayContext) {
+    public init(_ context: TransportContext, _ neighbours: Neighbours, relay: RelayContext) {
         self.context = context
         self.neighbours = neighbours
         self.relay = Relay(relay)
@@ -47,7 +58,7 @@ final class PollingServer {
     }
 
     /// This shard's number.
-    var index: Int { neighbours.address.shard }
+    public var index: Int { neighbours.address.shard }
 
     /// Number of sessions on this shard.
     var count: Int { transports.count }
@@ -55,7 +66,7 @@ final class PollingServer {
     // MARK: Sessions
 
     /// Opens a session; false when the address may hold no more.
-    func open(
+    public func open(
         _ dialect: SocketIODialect, _ caller: Caller, at address: IPAddress?,
         _ answer: @escaping PollingTransport.Answer
     )
@@ -71,7 +82,7 @@ final class PollingServer {
     }
 
     /// The shard of this node that owns a session; `nil` for another node's session, and for a malformed id.
-    func home(_ session: [UInt8]) -> Int? {
+    public func home(_ session: [UInt8]) -> Int? {
         guard let home = RelayKeys.home(of: session), home.node == neighbours.address.node,
             home.shard < context.shardCount
         else { return nil }
@@ -79,7 +90,7 @@ final class PollingServer {
     }
 
     /// Passes a WebSocket to the shard of the session that moves to it.
-    func send(
+    public func send(
         _ connection: MovingConnection, to home: Int, _ session: [UInt8], answer: [UInt8],
         _ deflate: DeflateAgreement?
     ) {
@@ -102,12 +113,12 @@ final class PollingServer {
     }
 
     /// The session that may move to a WebSocket on this shard; `nil` when there is none of that id.
-    func mover(_ session: [UInt8]) -> PollingTransport? {
+    public func mover(_ session: [UInt8]) -> PollingTransport? {
         transports[session].flatMap { $0.mayMove ? $0 : nil }
     }
 
     /// Takes a message of another shard or node.
-    func take(_ message: PollingMessage) {
+    public func take(_ message: PollingMessage) {
         switch message {
         case .request(let request): serve(request)
         case .answer(let number, let answer): answered(number, answer)
@@ -122,13 +133,13 @@ final class PollingServer {
     // MARK: Requests
 
     /// A number for a new request.
-    func newNumber() -> Int {
+    public func newNumber() -> Int {
         lastNumber += 1
         return lastNumber
     }
 
     /// Passes a request to a session, wherever it lives; without a body it fetches.
-    func request(
+    public func request(
         _ number: Int, _ session: [UInt8], _ body: [UInt8]?, at address: IPAddress?,
         _ answer: @escaping PollingTransport.Answer
     ) {
@@ -164,7 +175,7 @@ final class PollingServer {
     /// The connection of a fetch ended before its answer: the session ends.
     ///
     /// Its client then reconnects and resumes, instead of continuing without the packets of the answer.
-    func abandoned(_ session: [UInt8], _ number: Int? = nil) {
+    public func abandoned(_ session: [UInt8], _ number: Int? = nil) {
         guard let home = home(session) else {
             guard let number, let home = relay.home(of: session) else { return }
             return relay.abandoned(number, of: home, session)
@@ -174,7 +185,7 @@ final class PollingServer {
     }
 
     /// Notifies all shards that this one ends, so that none waits for its answers.
-    func end() {
+    public func end() {
         for shard in 0..<context.shardCount { _ = neighbours.send(.ended(shard: index), shard) }
     }
 
@@ -194,16 +205,16 @@ final class PollingServer {
     // MARK: Batches and time
 
     /// Holds answers to fetches back while events are handed out, so that one answer contains all of them.
-    func beginBatch() { batch.begin() }
+    public func beginBatch() { batch.begin() }
 
     /// Answers the fetches that were held back.
-    func endBatch() {
+    public func endBatch() {
         batch.end()
         relay.endBatch()
     }
 
     /// Checks every session, and passes back the answers that were kept.
-    func sweep() {
+    public func sweep() {
         for (sid, transport) in transports where !transport.sweep() { transports[sid] = nil }
         context.statistics.pollingSessions.set(transports.count)
         let late = late

@@ -1,20 +1,20 @@
-import Core
-import Dialects
+public import Core
+public import Dialects
 import Operations
 import Reactors
 import Rights
 import Service
-import Sessions
-import Topics
+public import Sessions
+public import Topics
 import Transport
 
 /// The transport of a polling Socket.IO client: requests come and go, the session stays.
 ///
 /// Packets wait until the client fetches them. One fetch may be held, and one send may be answered late. A second fetch
 /// or send while one is held is a client's error, and its session ends. Thread: the shard's.
-final class PollingTransport: ClientTransport {
+public final class PollingTransport: ClientTransport {
     /// Answers a request; called once.
-    typealias Answer = (PollAnswer) -> Void
+    public typealias Answer = (PollAnswer) -> Void
 
     private enum Phase: Equatable {
         case open
@@ -28,8 +28,8 @@ final class PollingTransport: ClientTransport {
     private let places: any Admission
     private let batch: FetchBatch
     let sid: [UInt8]
-    let address: IPAddress?
-    private(set) var peer: Peer?
+    public let address: IPAddress?
+    public private(set) var peer: Peer?
     private var queue = FetchQueue()
     private var phase = Phase.open
     private var endedBy: CloseReason?
@@ -214,15 +214,15 @@ final class PollingTransport: ClientTransport {
 
     // MARK: Transport
 
-    var framing: Framing { .packets }
+    public var framing: Framing { .packets }
 
-    func send(_ unit: WireUnit) {
+    public func send(_ unit: WireUnit) {
         guard phase == .open else { return }
         append(framing.frame([unit]), nil)
         flush()
     }
 
-    func send(_ delivery: Delivery, _ encoding: Encoding, own: EventDecoration?, isBacklog: Bool) -> Bool {
+    public func send(_ delivery: Delivery, _ encoding: Encoding, own: EventDecoration?, isBacklog: Bool) -> Bool {
         let shared = delivery.frame(encoding)
         let frame = own?.frame(shared, framing) ?? shared
         guard phase == .open, !frame.isEmpty else {
@@ -239,9 +239,9 @@ final class PollingTransport: ClientTransport {
         return true
     }
 
-    func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool { false }
+    public func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool { false }
 
-    func close(_ reason: CloseReason) {
+    public func close(_ reason: CloseReason) {
         guard phase == .open else { return }
         context.logEnd(reason, of: peer, at: address, bytesUnsent: queue.byteCount)
         endedBy = reason
@@ -266,14 +266,14 @@ final class PollingTransport: ClientTransport {
         }
     }
 
-    func established() {
+    public func established() {
         guard !isEstablished else { return }
         isEstablished = true
         places.established(address)
     }
 
     /// The shard checks all polling sessions often enough.
-    func deadlineChanged() {}
+    public func deadlineChanged() {}
 
     // MARK: The queue
 

@@ -11,7 +11,7 @@ import Service
 /// A request is published on the channel of the node that the session's id names, and the answer returns likewise.
 /// Packets that answer a fetch stay unacknowledged until the other node reports that it has handed them to the client.
 /// A session whose packets were lost on the way ends, so that its client reconnects and resumes. Thread: the shard's.
-final class Relay {
+public final class Relay {
     /// A relayed request of another node.
     struct RelayedPoll: Hashable {
         let asker: ShardAddress
@@ -79,7 +79,7 @@ final class Relay {
     func sessionID() -> [UInt8] { keys.sessionID(at: home) }
 
     /// The other node that owns a session; `nil` for a session of this node, or when no node has made the id.
-    func home(of session: [UInt8]) -> ShardAddress? {
+    public func home(of session: [UInt8]) -> ShardAddress? {
         guard let home = RelayKeys.home(of: session), home.node != self.home.node, keys.isGenuine(session) else {
             return nil
         }
@@ -114,7 +114,7 @@ final class Relay {
     }
 
     /// Answers the fetches that other nodes hold, since this node is draining; their clients then ask another node.
-    func beginDrain() {
+    public func beginDrain() {
         isDraining = true
         for (number, home, waiter) in book.waiting { release(number, waiter, at: home) }
     }

@@ -3,7 +3,7 @@ import Dialects
 import Rights
 
 /// The address of a shard for other nodes.
-struct ShardAddress: Hashable, Sendable {
+public struct ShardAddress: Hashable, Sendable {
     /// The node's name.
     let node: [UInt8]
     /// The shard's number on that node.
@@ -14,7 +14,7 @@ struct ShardAddress: Hashable, Sendable {
     /// Bytes of a node's name.
     static let nodeBytesMax = 32
 
-    init(node: [UInt8], shard: Int) {
+    public init(node: [UInt8], shard: Int) {
         self.node = node
         self.shard = shard
     }
@@ -33,11 +33,11 @@ struct ShardAddress: Hashable, Sendable {
 }
 
 /// A message on a node's channel: `NODE SHARD TO NUMBER\n` and a sealed ``RelayMessage``.
-struct RelayEnvelope {
+public struct RelayEnvelope: Sendable {
     /// The claimed sender.
     let from: ShardAddress
     /// The shard that receives it.
-    let shard: Int
+    public let shard: Int
     /// Its number among all messages of the sender.
     let number: UInt64
     /// The first line, which the seal covers.
@@ -48,7 +48,7 @@ struct RelayEnvelope {
     private static let headBytesMax = 128
 
     /// Parses a message; `nil` when it is malformed.
-    init?(_ message: [UInt8]) {
+    public init?(_ message: [UInt8]) {
         guard let end = message.prefix(RelayEnvelope.headBytesMax).firstIndex(of: UInt8(ascii: "\n")) else {
             return nil
         }

@@ -1,15 +1,15 @@
 import Configuration
 import Core
 import Reactors
-import RedisLink
+public import RedisLink
 import Rights
-import Service
+public import Service
 
 /// Reads the secret that all nodes of one Redis share, and passes it to the shards.
 ///
 /// A node that finds none stores its own. A Redis that lost its data thus gets the same secret again from a live node.
 /// Thread: that of the first shard.
-final class RelaySecret {
+public final class RelaySecret {
     private let key: [UInt8]
     private let link: any RedisCalls
     private let log: Log
@@ -26,7 +26,7 @@ final class RelaySecret {
     private static let pauseMax = 20
 
     /// The secret is the value of `key`; each one that is read is passed to `use`.
-    init(key: [UInt8], link: any RedisCalls, log: Log, use: @escaping ([UInt8]) -> Bool) {
+    public init(key: [UInt8], link: any RedisCalls, log: Log, use: @escaping ([UInt8]) -> Bool) {
         self.key = key
         self.link = link
         self.log = log
@@ -34,7 +34,7 @@ final class RelaySecret {
     }
 
     /// The link to Redis is new, and may lead to another server.
-    func linkIsNew() {
+    public func linkIsNew() {
         isKnown = false
         isAsking = false
         pause = 0
@@ -42,7 +42,7 @@ final class RelaySecret {
     }
 
     /// Reads the secret until it is known; called four times a second.
-    func sweep() {
+    public func sweep() {
         guard !isKnown, !isAsking, link.isReady else { return }
         guard pause == 0 else { return pause -= 1 }
         isAsking = true
