@@ -7,6 +7,7 @@ import Reactors
 import RedisLink
 import Service
 import Transport
+import Transports
 
 /// The broker: owns the subscription to Redis and sends each channel message to the shards that have members for it.
 ///

@@ -10,6 +10,7 @@ import Rights
 import Service
 import Synchronization
 import Transport
+import Transports
 
 /// The state that all threads of a gateway share: settings, rights, figures, and the mailboxes to each other.
 ///

@@ -13,6 +13,7 @@ import Service
 import Sessions
 import Topics
 import Transport
+import Transports
 
 /// The rooms of a shard are made here, each from the ones below it.
 extension Shard {

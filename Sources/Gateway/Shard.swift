@@ -13,6 +13,7 @@ import Service
 import Sessions
 import Topics
 import Transport
+import Transports
 
 /// One reactor thread: its listeners, connections, sessions, topics, and its command link to Redis.
 ///

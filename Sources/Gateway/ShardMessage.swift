@@ -3,6 +3,7 @@ import Operations
 import RedisLink
 import Topics
 import Transport
+import Transports
 
 /// Messages from other threads to a shard.
 enum ShardMessage: Sendable {

@@ -6,6 +6,7 @@ import Operations
 import Reactors
 import Rights
 import Service
+import Transports
 
 /// The services of a shard that its HTTP connections and routes share.
 ///

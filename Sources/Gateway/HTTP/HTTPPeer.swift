@@ -7,6 +7,7 @@ import Rights
 import Service
 import Topics
 import Transport
+import Transports
 import WebSocketCodec
 
 /// A connection that speaks HTTP: requests one after another, until one opens a WebSocket.

@@ -1,5 +1,6 @@
 import Core
 import Transport
+import Transports
 
 /// The HTTP interface of a shard: its connections, and what they share.
 ///

@@ -4,6 +4,7 @@ import HTTPCodec
 import Operations
 import Rights
 import Topics
+import Transports
 
 /// Engine.IO's polling: `GET` and `POST` at the path of Socket.IO.
 ///

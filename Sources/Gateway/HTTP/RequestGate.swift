@@ -6,6 +6,7 @@ import Reactors
 import Rights
 import Service
 import Topics
+import Transports
 
 /// Decides from a request's head whether its body is read: path, rate of the address, credentials, rights.
 ///

@@ -7,6 +7,7 @@ import HTTPCodec
 import Operations
 import Reactors
 import Rights
+import Transports
 
 /// The HTTP interface: dispatches each request to its route.
 ///

@@ -5,6 +5,7 @@ import Operations
 import Rights
 import Service
 import Topics
+import Transports
 
 /// Checks requests that open a session: path, origin, dialect, credentials.
 ///
