@@ -11,12 +11,10 @@ import Transport
 final class MasterFollower {
     /// The directory of primaries from which the broker's link is made.
     let directory: PrimaryDirectory
-    private let shards: Int
     private let nowMs: () -> Int
     private let tellShards: (ServerMap) -> Void
     private var watch: SentinelWatch?
-    /// A map that some shards still have to apply, and since when, monotonic milliseconds.
-    private var pending: (map: ServerMap, shards: Set<Int>, sinceMs: Int)?
+    private var order: LeaveOrder
 
     /// Maximum time that the broker's link waits for the shards', milliseconds.
     private static let patienceMs = 250
@@ -25,7 +23,7 @@ final class MasterFollower {
         node: Node, context: ConnectionContext, nowMs: @escaping () -> Int,
         tellShards: @escaping (ServerMap) -> Void
     ) throws(Errno) {
-        shards = node.shards.count
+        order = LeaveOrder(followers: node.shards.count, patienceMs: MasterFollower.patienceMs)
         self.nowMs = nowMs
         self.tellShards = tellShards
         guard node.redis.hasSentinels else {
@@ -55,30 +53,20 @@ final class MasterFollower {
 
     private func take(_ map: ServerMap) {
         tellShards(map)
-        // A second map at once must not let the broker's link move before the shards' links.
-        if let pending, pending.map.masters.first?.endpoint == map.masters.first?.endpoint { return }
-        let old = directory.map?.masters.first?.endpoint
-        guard let old, let new = map.masters.first?.endpoint, old != new else {
-            pending = nil
-            return directory.take(map)
-        }
-        pending = (map, Set(0..<shards), nowMs())
+        if order.mayTake(map, after: directory.map, nowMs: nowMs()) { directory.take(map) }
     }
 
     /// A shard has applied a map.
     func moved(shard: Int, generation: Int) {
-        guard let waiting = pending, generation >= waiting.map.generation else { return }
-        pending?.shards.remove(shard)
-        if pending?.shards.isEmpty == true { finish() }
+        if order.followed(by: shard, generation: generation) { finish() }
     }
 
     /// Called often: ends the wait for shards that do not answer.
     func look() {
-        if let pending, nowMs() - pending.sinceMs >= MasterFollower.patienceMs { finish() }
+        if order.isOverdue(nowMs: nowMs()) { finish() }
     }
 
     private func finish() {
-        pending = nil
         if let map = watch?.map { directory.take(map) }
     }
 }
