@@ -1,113 +1,94 @@
-import Commands
 import Configuration
 import Core
-import Dialects
 import Reactors
 import RedisLink
 import Service
 import Transport
 
-/// The broker: owns the subscription to Redis and sends each channel message to the shards that have members for it.
+/// Owns the subscription to Redis, and sends each channel message to the shards that have members for it.
 ///
-/// It also proves that delivery works: probes that the shards publish through Redis must return.
-/// Thread: its own.
-final class BusRouter: SubscriberLinkOwner, ClusterHubOwner {
+/// Thread: the bus's. The thread calls ``takeRequests()`` when the mailbox has messages, and ``endTick()`` at the end of
+/// each tick.
+final class BusRouter: BusSubscriberOwner {
     private struct Interest {
         /// One bit a shard.
         var shards: UInt64
         var isLive: Bool
     }
 
-    private let node: Node
+    private let bus: BusContext
     private let reactor: Reactor
-    private let context: ConnectionContext
-    private let mailbox: Mailbox<BusMessage>
+    private let mailbox: Mailbox<BusRequest>
     private let keys: Keys
-    private let limits: Limits
-    private let bounds: ChannelMessage.Bounds
-    /// The channel on which other nodes send messages to this one.
+    /// The channel on which other nodes and couriers send messages to this node.
     private let inbox: [UInt8]
-    private var link: SubscriberLink?
-    private var servers: MasterFollower?
-    /// On a cluster, in place of the link.
-    private var cluster: ClusterHub?
-    private var probes: DeliveryProbes
-    /// The last report on the subscriber link, for comparison with its current state.
-    private var report = LinkReport.down(nil)
+    private var subscriber: (any BusSubscriber)?
+    private var delivery: DeliveryWatch?
     private var timer: ReactorTimer?
     private var directory: [Topic: Interest] = [:]
-    /// The messages of this tick for each shard, sent together at its end.
-    private var outgoing: [[ShardMessage]]
+    /// The events of this tick for each shard, sent together at its end.
+    private var outgoing: [[BusEvent]]
     /// Shards whose mailbox was full: they are notified of the loss as soon as there is room.
     private var overflowed: Set<Int> = []
-    private var received: [BusMessage] = []
-    /// The failures already logged, by part.
-    private var toldReasons: [Condition.Part: NotReadyReason] = [:]
-    private var hasBeenLive = false
+    private var received: [BusRequest] = []
     /// Channels of a cluster that were lost in this tick, and the last failure.
     private var lost: (channels: Int, failure: RedisFailure?) = (0, nil)
+    /// Set by a request to end the thread.
+    private(set) var isStopped = false
 
-    /// Builds the broker on its thread.
-    init(node: Node, reactor: Reactor, mailbox: Mailbox<BusMessage>) throws(Errno) {
-        self.node = node
-        self.reactor = reactor
+    /// Builds the bus on its thread.
+    init(_ bus: BusContext, _ context: ConnectionContext, mailbox: Mailbox<BusRequest>) throws(Errno) {
+        self.bus = bus
         self.mailbox = mailbox
-        keys = node.keys
-        limits = node.limits
-        bounds = ChannelMessage.Bounds(node.limits)
-        inbox = node.keys.node(Array(node.name.utf8))
-        outgoing = node.shards.map { _ in [] }
-        context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(node.limits, reactors: 1))
-        probes = DeliveryProbes(
-            shards: node.shards.count, intervalMs: node.limits.redisProbeMs, timeoutMs: node.limits.redisProbeTimeoutMs)
-        if node.redis.url.isCluster {
-            cluster = try ClusterHub(node: node, reactor: reactor, context: context, inbox: inbox, owner: self)
-        } else {
-            let servers = try MasterFollower(node: node, context: context, nowMs: { reactor.nowMs }) {
-                [unowned self] map in
-                for shard in outgoing.indices { outgoing[shard].append(.servers(map)) }
-            }
-            self.servers = servers
-            link = try SubscriberLink(
-                context, node.redis, servers.directory, name: "switchboard-\(node.name)-subscriber", owner: self)
-            _ = link?.want(node.probeChannel)
-            _ = link?.want(inbox)
-        }
-        timer = try ReactorTimer(reactor) { [unowned self] in probeDue() }
+        reactor = context.reactor
+        keys = bus.keys
+        inbox = bus.keys.node(Array(bus.name.utf8))
+        outgoing = Array(repeating: [], count: bus.shards)
+        let delivery = DeliveryWatch(bus, reactor) { [unowned self] in send($0, to: $1) }
+        self.delivery = delivery
+        let setup = LinkSetup(context, bus.redis, name: "switchboard-\(bus.name)")
+        let plan = BusPlan(inbox: inbox, followers: bus.shards, sentinels: bus.sentinels)
+        let subscriber = try setup.topology.bus(setup, plan, owner: self)
+        self.subscriber = subscriber
+        delivery.begin(subscriber)
+        timer = try ReactorTimer(reactor) { [unowned self] in timerFired() }
         timer?.set(atMs: reactor.nowMs)
-        node.redisStatistics.add(link?.statistics)
-        node.busLoop.withLock { $0 = reactor.statistics }
-        reactor.onMailbox = { [unowned self] in takeMessages() }
-        reactor.onTickEnd = { [unowned self] in tickEnded() }
     }
 
-    private func takeMessages() {
+    private func timerFired() {
+        timer?.set(atMs: reactor.nowMs + min(bus.probeMs, bus.probeTimeoutMs, BusRouter.lookMs))
+        subscriber?.work()
+        delivery?.work()
+    }
+
+    /// Milliseconds between two looks at the links; the wait for a look can delay a probe twice.
+    private static let lookMs = 250
+
+    // MARK: Requests
+
+    /// Takes the requests of the shards.
+    func takeRequests() {
         mailbox.drain(into: &received)
-        for message in received {
-            switch message {
+        for request in received {
+            switch request {
             case .want(let topic, let shard): want(topic, shard)
             case .unwant(let topic, let shard): unwant(topic, shard)
-            case .link(let shard, let report): shardLink(shard, report)
-            case .servers(let hint): servers?.ask(hint)
-            case .moved(let shard, let generation): servers?.moved(shard: shard, generation: generation)
-            case .probeRefused(let shard, let number, let failure): probeRefused(shard, number, failure)
-            case .master(let shard, let master, let report): cluster?.shardLink(shard, master, report)
-            case .masterProbeRefused(let shard, let master, let number, let failure):
-                cluster?.refused(shard, master, number, failure)
-            case .mapIsStale(let address): cluster?.mapIsStale(address)
-            case .stop: reactor.stop()
+            case .link(let shard, let server, let report): delivery?.shardLink(shard, server, report)
+            case .hint(let hint): subscriber?.hint(hint)
+            case .followed(let shard, let generation): subscriber?.followed(by: shard, generation: generation)
+            case .probeRefused(let shard, let server, let number, let failure):
+                delivery?.refused(shard, server, number, failure)
+            case .stop: isStopped = true
             }
         }
         received.removeAll(keepingCapacity: true)
-        link?.flush()
-        cluster?.flush()
+        subscriber?.flush()
     }
 
     private func want(_ topic: Topic, _ shard: Int) {
         let bit = UInt64(1) << UInt64(shard)
         if directory[topic] == nil {
-            let channel = keys.channel(topic)
-            let isLive = link?.want(channel) ?? cluster?.want(channel) ?? false
+            let isLive = subscriber?.want(keys.channel(topic)) ?? false
             directory[topic] = Interest(shards: bit, isLive: isLive)
         } else {
             directory[topic]?.shards |= bit
@@ -120,46 +101,49 @@ final class BusRouter: SubscriberLinkOwner, ClusterHubOwner {
         interest.shards &= ~(UInt64(1) << UInt64(shard))
         if interest.shards == 0 {
             directory[topic] = nil
-            link?.unwant(keys.channel(topic))
-            cluster?.unwant(keys.channel(topic))
+            subscriber?.unwant(keys.channel(topic))
         } else {
             directory[topic] = interest
         }
     }
 
-    private func tickEnded() {
-        if let failure = lost.failure {
-            node.log.write(
-                .warn, "redis subscriptions lost",
-                [
-                    ("channels", "\(lost.channels)"), ("reason", failure.metricLabel), ("detail", failure.detail),
-                ])
-            lost = (0, nil)
-        }
+    // MARK: The way to the shards
+
+    private func send(_ event: BusEvent, to shard: Int) {
+        guard outgoing.indices.contains(shard) else { return }
+        outgoing[shard].append(event)
+    }
+
+    /// Sends the events of a tick.
+    func endTick() {
+        logLost()
         for shard in outgoing.indices {
             if overflowed.contains(shard) {
                 // One batch, so that a shard with more topics than places in its mailbox is notified of all of them.
                 outgoing[shard].removeAll(keepingCapacity: true)
                 outgoing[shard].append(.lost)
-                if let map = servers?.map { outgoing[shard].append(.servers(map)) }
+                if let placement = subscriber?.placement { outgoing[shard].append(.follow(placement)) }
                 confirmAll(shard)
-                undelivered(shard)
+                delivery?.undelivered(shard: shard)
             }
             guard !outgoing[shard].isEmpty else { continue }
-            if node.shards[shard].send(contentsOf: outgoing[shard]) {
+            if bus.send(shard, outgoing[shard]) {
                 overflowed.remove(shard)
             } else {
-                if overflowed.insert(shard).inserted { node.statistics.mailboxOverflows.add(1) }
+                if overflowed.insert(shard).inserted { bus.figures.mailboxOverflows.add(1) }
                 timer?.set(atMs: reactor.nowMs + 10)
-                undelivered(shard)
+                delivery?.undelivered(shard: shard)
             }
             outgoing[shard].removeAll(keepingCapacity: true)
         }
     }
 
-    private func undelivered(_ shard: Int) {
-        probes.undelivered(shard: shard, nowMs: reactor.nowMs)
-        cluster?.undelivered(shard: shard)
+    private func logLost() {
+        guard let failure = lost.failure else { return }
+        bus.log.write(
+            .warn, "redis subscriptions lost",
+            [("channels", "\(lost.channels)"), ("reason", failure.metricLabel), ("detail", failure.detail)])
+        lost = (0, nil)
     }
 
     /// Notifies a shard that lost messages which channels are live, so that it repairs them.
@@ -170,63 +154,60 @@ final class BusRouter: SubscriberLinkOwner, ClusterHubOwner {
         }
     }
 
-    // MARK: SubscriberLinkOwner
-
-    func channelLive(_ channel: [UInt8]) {
-        if channel == node.probeChannel { return subscriptionLive() }
-        guard let topic = keys.topic(ofChannel: channel), let interest = directory[topic] else { return }
-        directory[topic]?.isLive = true
-        forEachShard(interest.shards) { outgoing[$0].append(.confirmed(topic)) }
+    private func forEachShard(_ shards: UInt64, _ body: (Int) -> Void) {
+        var rest = shards
+        while rest != 0 {
+            body(rest.trailingZeroBitCount)
+            rest &= rest - 1
+        }
     }
 
+    // MARK: Messages
+
     func channelMessage(_ channel: [UInt8], _ payload: [UInt8]) {
-        if channel == node.probeChannel { return probeReturned(payload) }
-        if channel == inbox { return relay(payload) }
-        guard let topic = keys.topic(ofChannel: channel), let interest = directory[topic] else { return }
-        node.statistics.channelMessages.add(1)
+        guard let topic = keys.topic(ofChannel: channel) else {
+            return channel == inbox ? pass(payload) : delivery?.probeReturned(channel, payload) ?? ()
+        }
+        guard let interest = directory[topic] else { return }
+        bus.figures.channelMessages.add(1)
         if PresenceUpdate.isMeant(payload) { return presenceUpdate(topic, payload, interest.shards) }
-        guard let message = ChannelMessage.parse(payload, bounds) else {
-            node.statistics.channelMessagesRefused.add(1)
+        guard let message = ChannelMessage.parse(payload, bus.bounds) else {
+            bus.figures.channelMessagesRefused.add(1)
             return
         }
         forEachShard(interest.shards) { outgoing[$0].append(.event(topic, message)) }
     }
 
-    /// Passes another node's message to a shard; the sender is not verified yet.
-    private func relay(_ message: [UInt8]) {
-        if message.first == UInt8(ascii: "!") { return answer(message) }
-        // An answer may contain a state of the maximum size; around it are at most a megabyte.
-        guard message.count <= limits.answerBytesMax + 2 * EnginePayload.bytesMax,
-            let shard = RelayEnvelope(message)?.shard, outgoing.indices.contains(shard)
-        else { return node.statistics.relaysRefused.add(1) }
-        outgoing[shard].append(.relay(message))
-    }
-
-    /// Passes a courier's answer to a shard: `!SHARD.RANDOM WORD`, a line end, and the content.
-    private func answer(_ message: [UInt8]) {
-        let digits = message.dropFirst().prefix { ASCII.isDigit($0) }
-        guard digits.count <= 4, let shard = ASCII.decimal(digits), outgoing.indices.contains(shard) else {
-            return node.statistics.relaysRefused.add(1)
+    /// Passes a message for this node to a shard; the sender is not verified yet.
+    private func pass(_ payload: [UInt8]) {
+        guard let message = bus.read(payload), outgoing.indices.contains(message.shard) else {
+            return bus.figures.relaysRefused.add(1)
         }
-        // A larger answer cannot be parsed, and the waiting callers are notified now.
-        let head = message.prefix(256).prefix { $0 != UInt8(ascii: "\n") }
-        outgoing[shard].append(.asked(message.count <= limits.askAnswerBytesMax + 256 ? message : Array(head)))
+        outgoing[message.shard].append(.inbox(message.bytes))
     }
 
     private func presenceUpdate(_ topic: Topic, _ payload: [UInt8], _ shards: UInt64) {
-        guard let news = PresenceUpdate.parse(payload, bytesMax: limits.answerBytesMax, json: limits.answers) else {
-            node.statistics.channelMessagesRefused.add(1)
+        guard let update = PresenceUpdate.parse(payload, bytesMax: bus.jsonBytesMax, json: bus.json) else {
+            bus.figures.channelMessagesRefused.add(1)
             return
         }
-        forEachShard(shards) { outgoing[$0].append(.presence(topic, news)) }
+        forEachShard(shards) { outgoing[$0].append(.presence(topic, update)) }
     }
 
-    func channelsLost(_ failure: RedisFailure) {
-        node.log.write(.warn, "redis subscription lost", [("reason", failure.metricLabel), ("detail", failure.detail)])
+    // MARK: Subscriptions
+
+    func channelLive(_ channel: [UInt8]) {
+        guard let topic = keys.topic(ofChannel: channel) else { return delivery?.channelLive(channel) ?? () }
+        guard let interest = directory[topic] else { return }
+        directory[topic]?.isLive = true
+        forEachShard(interest.shards) { outgoing[$0].append(.confirmed(topic)) }
+    }
+
+    func allChannelsLost(_ failure: RedisFailure) {
+        bus.log.write(.warn, "redis subscription lost", [("reason", failure.metricLabel), ("detail", failure.detail)])
         for topic in directory.keys { directory[topic]?.isLive = false }
         for shard in outgoing.indices { outgoing[shard].append(.lost) }
-        watchLink()
-        tellHealth()
+        for server in subscriber?.servers ?? [] { delivery?.linkChanged(server.id) }
     }
 
     func channelsLost(_ channels: [[UInt8]], _ failure: RedisFailure) {
@@ -240,109 +221,42 @@ final class BusRouter: SubscriberLinkOwner, ClusterHubOwner {
         }
     }
 
-    func send(_ message: ShardMessage, to shard: Int) {
-        guard outgoing.indices.contains(shard) else { return }
-        outgoing[shard].append(message)
-    }
+    func linkChanged(_ server: ServerID) { delivery?.linkChanged(server) }
 
-    func healthChanged() { tellHealth() }
+    // MARK: Servers
 
-    private func forEachShard(_ shards: UInt64, _ body: (Int) -> Void) {
-        var rest = shards
-        while rest != 0 {
-            body(rest.trailingZeroBitCount)
-            rest &= rest - 1
+    func watched(_ update: PlacementUpdate) {
+        if case .placed(let placement) = update {
+            for shard in outgoing.indices { outgoing[shard].append(.follow(placement)) }
         }
+        delivery?.watched(update)
+        log(update)
     }
 
-    // MARK: Delivery probes
-
-    private func probeDue() {
-        timer?.set(atMs: reactor.nowMs + min(limits.redisProbeMs, limits.redisProbeTimeoutMs, BusRouter.probeTickMs))
-        if let cluster { return cluster.due() }
-        servers?.look()
-        watchLink()
-        takeProbeSteps()
-    }
-
-    /// Notices changes of the subscriber link, failed dials included.
-    private func watchLink() {
-        let now = link?.facts.map { LinkReport.up(runID: $0.runID) } ?? .down(link?.lastFailure)
-        guard now != report else { return }
-        report = now
-        probes.subscriber(now, nowMs: reactor.nowMs)
-    }
-
-    private func shardLink(_ shard: Int, _ report: LinkReport) {
-        watchLink()
-        probes.shard(shard, report, nowMs: reactor.nowMs)
-        takeProbeSteps()
-    }
-
-    private func subscriptionLive() {
-        watchLink()
-        probes.subscriberLive()
-        if hasBeenLive { node.statistics.resubscribes.add(1) }
-        hasBeenLive = true
-        takeProbeSteps()
-    }
-
-    private func takeProbeSteps() {
-        for step in probes.due(nowMs: reactor.nowMs, resumedMs: reactor.stalledMs) {
-            switch step {
-            case .send(let number, let shards): for shard in shards { outgoing[shard].append(.probe(number)) }
-            case .reconnect(let parts, let reason): reconnect(parts, reason)
-            }
-        }
-        tellHealth()
-    }
-
-    private func reconnect(_ parts: [Condition.Part], _ reason: NotReadyReason) {
-        // Reported before the links go down, so that the log has the cause first.
-        tellHealth()
-        node.statistics.count(reason, parts)
-        for part in parts {
-            switch part {
-            case .subscriber: link?.reconnect(RedisFailure(reason))
-            case .shard(let shard): outgoing[shard].append(.reconnect(reason))
-            case .node, .master: break
-            }
-        }
-    }
-
-    private func probeReturned(_ payload: [UInt8]) {
-        let words = payload.split(separator: UInt8(ascii: " "))
-        guard words.count == 2, let shard = ASCII.decimal(words[0]), let number = ASCII.decimal(words[1]),
-            probes.returned(number, shard: shard, nowMs: reactor.nowMs)
-        else { return }
-        tellHealth()
-    }
-
-    private func probeRefused(_ shard: Int, _ number: Int, _ failure: RedisFailure) {
-        probes.refused(number, shard: shard, failure, nowMs: reactor.nowMs)
-        tellHealth()
-    }
-
-    /// Reports unproven parts to readiness, and failures to the log: once per reason.
-    private func tellHealth() {
-        node.health.delivery(
-            cluster?.conditions ?? probes.conditions, provenMs: cluster.map(\.provenMs) ?? probes.provenMs,
-            isPartlyProven: cluster?.isPartlyProven() ?? false)
-        let unproven = cluster?.unproven ?? probes.unproven
-        for condition in unproven where condition.reason.isFailure && toldReasons[condition.part] != condition.reason {
-            toldReasons[condition.part] = condition.reason
-            node.log.write(
-                .warn, "redis cannot be used",
+    private func log(_ update: PlacementUpdate) {
+        switch update {
+        case .sentinels(let report): SentinelLog.tell(report, bus.log)
+        case .placed(.slots(let map)):
+            bus.log.write(
+                .info, "the cluster's map has changed",
                 [
-                    ("part", condition.part.name), ("reason", condition.reason.label), ("detail", condition.detail),
+                    ("masters", map.masters.map(\.address.description).sorted().joined(separator: " ")),
+                    ("uncovered", DeliveryProof.text(map.uncovered)),
                 ])
-        }
-        for part in toldReasons.keys where !unproven.contains(where: { $0.part == part }) {
-            toldReasons[part] = nil
-            node.log.write(.info, "redis can be used again", [("part", part.name)])
+        case .damaged(_, let open) where !open.isEmpty:
+            let text = open.prefix(8).map(String.init).joined(separator: ",")
+            bus.log.write(.warn, "slots are open: they are being moved, or were left half-way", [("slots", text)])
+        case .placed, .unreachable, .damaged: break
         }
     }
 
-    /// Milliseconds between two looks at the links; the wait for a look can delay a probe twice.
-    private static let probeTickMs = 250
+    func linkMade(_ name: String, to address: ClusterAddress?) -> RedisStatistics {
+        guard let address else {
+            let made = RedisStatistics()
+            bus.links.add(made)
+            return made
+        }
+        if name == "subscriber" { bus.log.write(.info, "a master was found", [("master", address.description)]) }
+        return bus.masters.statistics(of: address.description, link: name)
+    }
 }

@@ -53,7 +53,6 @@ final class Node: Sendable {
     /// The demo's phones; `nil` where no pushes are sent.
     let phones: DemoPhones?
     let allowsAnonymous: Bool
-    let probeChannel: [UInt8]
     let log: Log
     /// The part of the log that names clients.
     let clientLog: ClientLog
@@ -95,7 +94,7 @@ final class Node: Sendable {
     /// Mailboxes and wakes of the shards, by number.
     let shards: [Mailbox<ShardMessage>]
     let shardWakes: [Wake]
-    let bus: Mailbox<BusMessage>
+    let bus: Mailbox<BusRequest>
     let busWake: Wake
     /// Which listeners expect a PROXY header from trusted addresses.
     let proxyProtocol: ProxyProtocol
@@ -156,8 +155,6 @@ final class Node: Sendable {
         self.phones = phones
         allowsAnonymous = settings.anonymous
         proxyProtocol = settings.proxyProtocol
-        // `#` cannot occur in a topic, so no client can subscribe to a probe or forge one.
-        probeChannel = keys.probe(name)
         self.log = log
         let hstsSeconds = settings.limits.hstsSeconds
         strictTransport = HTTPHeaderValue("max-age=\(hstsSeconds)").flatMap { value in

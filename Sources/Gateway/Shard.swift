@@ -52,12 +52,6 @@ final class Shard {
     private let mailbox: Mailbox<ShardMessage>
     private let context: ConnectionContext
     let link: any RedisCalls
-    /// The same link, on one server or a group of them.
-    let single: CallLink?
-    /// The same link, on a cluster.
-    let cluster: ClusterLink?
-    /// The directory of primaries for the links of this thread.
-    let directory: PrimaryDirectory
     /// `nil` unless an event must be on replicas before it is acknowledged.
     let replicas: ReplicaWaits?
     private let desk: ReadScheduler
@@ -77,8 +71,7 @@ final class Shard {
     private var questions = TopicQuestions()
     private var drain: Drain?
     private var sweepAtMs = 0
-    private let news: LinkReporter
-    private let clusterReporter: ClusterReporter
+    let reporter: LinkReporter
 
     private struct Drain {
         var plan: DrainPlan<ObjectIdentifier>
@@ -99,13 +92,10 @@ final class Shard {
         deflation = Deflation(
             bytesMin: node.deflateBytesMin, bytesMax: node.limits.deflateBytesMax, statistics: statistics)
         encodings = EncodingTable(written: statistics.encodings, deflation: deflation)
-        let news = LinkReporter(node.bus, shard: index)
-        self.news = news
-        directory = Shard.directory(node)
-        let clusterReporter = ClusterReporter(node.bus, shard: index)
-        self.clusterReporter = clusterReporter
-        (link, single, cluster) = try Shard.links(node, context, directory, index, news, clusterReporter)
-        replicas = try Shard.wait(node, context, directory, index)
+        let reporter = Shard.reporter(node, index)
+        self.reporter = reporter
+        link = try Shard.link(node, context, index, reporter)
+        replicas = try Shard.waits(node, context, index, reporter)
         let desk = try ReadScheduler(reactor, limits: node.limits, budgets: node.budgets, statistics: statistics)
         self.desk = desk
         store = EventLog(
@@ -135,17 +125,18 @@ final class Shard {
             node: node, link: link, replicas: replicas, shard: index, desk: desk, statistics: statistics,
             top: { [store] in store.top($0) }, nowMs: { reactor.nowMs })
         topics = TopicTable(
-            shard: index, limits: node.limits, repairs: node.testFault != .noRepair,
-            store: store, bus: node.bus, statistics: statistics, nowMs: { reactor.nowMs })
+            limits: node.limits, repairs: node.testFault != .noRepair,
+            store: store, channels: ShardInterest(bus: node.bus, shard: index), statistics: statistics,
+            nowMs: { reactor.nowMs })
         sessionRules.payJoin = { [store, unowned topics] topic, caller, address in
             store.payJoin(topic, payer: node.payer(caller, at: address), isCoalesced: topics.isCoalesced(topic))
         }
         sessionRules.addressRoom = { node.budgets.room(of: node.payer(.anonymous, at: $0)) }
         sessionRules.noteHeld = { node.budgets.hold($0, node.payer(.anonymous, at: $1)) }
         store.onScriptFault = { [unowned self] in scriptFailed($0, $1) }
-        single?.witness = { [unowned store] in store.witness }
+        reporter.lastEvent = { [unowned store] in store.witness }
         store.lastDelivered = { [unowned topics] in topics.position($0) }
-        news.onConnected = { [unowned topics, relaySecret] in
+        reporter.onConnected = { [unowned topics, relaySecret] in
             topics.relinked()
             nodeWatch?.linkIsNew(nowMs: reactor.nowMs)
             relaySecret?.linkIsNew()
@@ -206,8 +197,7 @@ final class Shard {
 
     private func sweep() {
         sweepAtMs = nowMs + limits.shardSweepMs
-        if let single { news.look(at: single) }
-        if let cluster { clusterReporter.look(at: cluster) }
+        reporter.look(at: link)
         if index == 0 {
             node.lookAtMemory()
             node.clientLog.sweep(nowMs: nowMs)
@@ -259,38 +249,17 @@ final class Shard {
 
     private func take(_ message: ShardMessage) {
         switch message {
-        case .event(let topic, let event): topics.received(topic, event)
-        case .presence(let topic, let news): presence.received(topic, news)
-        case .confirmed(let topic):
-            topics.confirmed(topic)
-            presence.confirmed(topic)
-        case .topicLost(let topic):
-            topics.lost(topic)
-            presence.lost(topic)
-        case .lost:
-            topics.lost()
-            presence.lost()
+        case .bus(let event): take(event)
         case .report(let topic, let question, let asker):
             var report = topics.report(topic)
             report.published = store.published(topic)
             _ = node.shards[asker].send(.reported(question: question, report))
         case .reported(let question, let report): questions.answered(question, report)
-        case .probe(let number): probe(number)
-        case .servers(let map): use(map)
-        case .reconnect(let reason): single?.reconnect(RedisFailure(reason))
-        case .slots(let map):
-            cluster?.use(map)
-            replicas?.follow(map)
-        case .probeMaster(let master, let channel, let number): probe(master, channel, number)
-        case .reconnectMaster(let master, let reason): cluster?.link(to: master)?.reconnect(RedisFailure(reason))
-        case .tellMaster(let master): if let cluster { clusterReporter.again(master, at: cluster) }
         case .poll(let request): polling.take(request)
         case .polled(let number, let answer): polling.answered(number, answer)
         case .pollAbandoned(let session): polling.abandoned(session)
         case .upgrade(let upgrade): polling.arrive(upgrade)
         case .pollingEnded(let shard): polling.ended(shard)
-        case .relay(let message): polling.relay.received(message)
-        case .asked(let message): commands.asks.received(message)
         case .relaySecret(let secret): polling.relay.use(secret)
         case .rights(let change): rightsEnforcer.take(change)
         case .listen(let plan): open(plan)
@@ -375,8 +344,7 @@ final class Shard {
         if drain.plan.isOver && hasNoClients(isLate: elapsedMs >= drain.overMs + limits.closeMs) {
             link.stop()
             replicas?.stop()
-            news.ended()
-            clusterReporter.ended()
+            reporter.ended()
             polling.end()
             stop()
         }
@@ -390,7 +358,7 @@ final class Shard {
 
     /// Whether all connections but the links and those of operations have ended; when late, only those that matter.
     private func hasNoClients(isLate: Bool) -> Bool {
-        let links = (cluster?.linkedNodes.count ?? 1) + (replicas?.linkCount ?? 0)
+        let links = link.servers.count + (replicas?.linkCount ?? 0)
         let others = links + httpPeers.values.count(where: \.isOperations)
         return requestsInFlight == 0 && transports.isEmpty
             && (isLate || presence.isEmpty && context.statistics.open.value <= others)

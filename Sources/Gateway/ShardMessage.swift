@@ -1,33 +1,10 @@
 import Core
-import RedisLink
 import Transport
 
 /// Messages from other threads to a shard.
 enum ShardMessage: Sendable {
-    /// Redis has confirmed a topic's channel.
-    case confirmed(Topic)
-    /// An event arrived on a topic's channel.
-    case event(Topic, ChannelMessage)
-    /// A change of presence arrived on a topic's channel.
-    case presence(Topic, PresenceUpdate)
-    /// A topic's subscription was lost; it is confirmed again later.
-    case topicLost(Topic)
-    /// The subscription, or messages to this shard, were lost.
-    case lost
-    /// Publish this number on the probe channel.
-    case probe(Int)
-    /// The current servers.
-    case servers(ServerMap)
-    /// Dial the command link again: it is mute or leads to another server.
-    case reconnect(NotReadyReason)
-    /// The master of each slot of the cluster.
-    case slots(SlotMap)
-    /// Publish this number at the master of that node id, on a channel of one of its slots.
-    case probeMaster([UInt8], channel: [UInt8], Int)
-    /// Dial the link to that master again.
-    case reconnectMaster([UInt8], NotReadyReason)
-    /// Report the state of the link to that master again.
-    case tellMaster([UInt8])
+    /// The bus has received something for this shard, or asks for something.
+    case bus(BusEvent)
     /// Report this shard's counts of a topic, for another shard's question.
     case report(Topic, question: Int, asker: Int)
     /// The answer of one shard.
@@ -40,10 +17,6 @@ enum ShardMessage: Sendable {
     case pollAbandoned([UInt8])
     /// A WebSocket for a session of this shard was opened on another shard.
     case upgrade(MovingUpgrade)
-    /// Another node relays a message about a polling session.
-    case relay([UInt8])
-    /// A courier answers a question to an outside service.
-    case asked([UInt8])
     /// The secret of the nodes of this Redis.
     case relaySecret([UInt8])
     /// A shard has ended: requests passed to it are not answered.

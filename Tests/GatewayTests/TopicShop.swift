@@ -76,8 +76,8 @@ final class TopicShop {
         limits.fanoutSliceMembers = sliceMembers
         limits.logReadsMax = TopicShop.readsMax
         table = TopicTable(
-            shard: 0, limits: limits, repairs: true, store: reader,
-            bus: Mailbox(capacity: 100_000, wake: try Wake()),
+            limits: limits, repairs: true, store: reader,
+            channels: ShardInterest(bus: Mailbox(capacity: 100_000, wake: try Wake()), shard: 0),
             statistics: ShardStatistics(transport: context.statistics, loop: reactor.statistics), nowMs: { now() })
         now = { [unowned self] in nowMs }
     }

@@ -58,7 +58,7 @@ final class TopicWorld: TopicReader {
     static let readMax = 3
     /// Shared by the runs of a thread: what they count is not looked at.
     struct Fixtures {
-        let mailbox: Mailbox<BusMessage>
+        let mailbox: Mailbox<BusRequest>
         let statistics: ShardStatistics
         let topic: Topic
         let event: EventName
@@ -78,12 +78,12 @@ final class TopicWorld: TopicReader {
     private let isHostile: Bool
     let topic: Topic
     let event: EventName
-    private let mailbox: Mailbox<BusMessage>
+    private let mailbox: Mailbox<BusRequest>
     var random: Seeded
     private var nowMs = 1_000_000
     lazy var table = TopicTable<ModelClient>(
-        shard: 0, limits: TopicWorld.limits, repairs: fault != .nothingIsRepaired, store: self,
-        bus: mailbox,
+        limits: TopicWorld.limits, repairs: fault != .nothingIsRepaired, store: self,
+        channels: ShardInterest(bus: mailbox, shard: 0),
         statistics: statistics, nowMs: { [unowned self] in nowMs })
     private let statistics: ShardStatistics
 
@@ -99,7 +99,7 @@ final class TopicWorld: TopicReader {
     var told: Position?
     // The broker.
     private var isWanted = false
-    private var messages: [BusMessage] = []
+    private var messages: [BusRequest] = []
     // On the way.
     var channel: [ChannelItem] = []
     var requests: [Request] = []
@@ -163,7 +163,7 @@ final class TopicWorld: TopicReader {
             case .unwant:
                 note("unwant")
                 (isWanted, isSubscribed) = (false, false)
-            case .link, .servers, .moved, .probeRefused, .master, .masterProbeRefused, .mapIsStale, .stop:
+            case .link, .hint, .followed, .probeRefused, .stop:
                 break
             }
         }
@@ -289,7 +289,7 @@ final class TopicWorld: TopicReader {
         for client in clients { checkRest(client) }
         let report = table.report(topic)
         if !report.isBalanced { violated("the ledger does not balance: \(report)") }
-        var rest: [BusMessage] = []
+        var rest: [BusRequest] = []
         mailbox.drain(into: &rest)
     }
 

@@ -26,10 +26,10 @@ public struct ScriptLibrary: Sendable {
     ///
     /// `packs` are the built-in packs to serve, beside the scripts that the gateway calls itself. `namespaces` are
     /// those of the configuration. `reservedPaths` are the gateway's paths beyond those that the catalogue knows.
-    /// `isCluster`: the scripts are for the masters of a cluster.
+    /// `isSharded`: the keys of a script lie in one slot, and topics' channels are sharded.
     public init(
         packs: [String], directory: String?, namespaces: some Sequence<String>, reservedPaths: [String],
-        isCluster: Bool = false
+        isSharded: Bool = false
     ) throws(StartProblem) {
         let texts = try ScriptLibrary.texts(packs, directory)
         routeErrors = try ScriptLibrary.routeErrors(texts)
@@ -50,21 +50,30 @@ public struct ScriptLibrary: Sendable {
             embedded.first { $0.pack == Scripts.core && $0.name == name }?.bytes ?? []
         }
         var quick = builtIn(Scripts.quickPublish)
-        if isCluster {
+        if isSharded {
             quick = ScriptFile(
                 name: quick.name, path: quick.path, bytes: ScriptLibrary.sharded(quick.bytes), pack: quick.pack)
         }
         let prelude = builtIn(Scripts.prelude).bytes
         let assembler = ScriptAssembler(
-            prelude: isCluster ? ScriptLibrary.sharded(prelude) : prelude,
+            prelude: isSharded ? ScriptLibrary.sharded(prelude) : prelude,
             command: Scripts.commandPreludes.map { builtIn($0) },
             outside: builtIn(Scripts.outsidePrelude), subscribe: plain("subscribe"), position: plain("position"),
-            quick: ["publish": quick], elsewhere: isCluster ? builtIn(Scripts.elsewherePrelude) : nil)
+            quick: ["publish": quick], elsewhere: isSharded ? builtIn(Scripts.elsewherePrelude) : nil)
         try ScriptLibrary.check(problems)
         do {
             table = try ScriptTable(assembler.scripts(catalogue))
         } catch {
             throw StartProblem("the scripts contradict each other: \(error)")
+        }
+    }
+
+    /// Refuses a script whose keys lie in several slots, which no server of a sharded Redis could run.
+    public func refuseSpanning(isSharded: Bool) throws(StartProblem) {
+        if isSharded, let script = catalogue.spanning.first {
+            throw StartProblem(
+                "\(script.file.path) needs all its keys on one server (\(script.spanReason)); leave its pack out, or use one"
+                    + " server")
         }
     }
 

@@ -9,14 +9,13 @@ import Transport
 /// read of the log answers all waiting clients. Events received meanwhile follow, and the clients are live. Thread: the
 /// shard's.
 final class TopicTable<Client: TopicClient> {
-    let shard: Int
     let limits: Limits
     let store: any TopicReader
     let statistics: ShardStatistics
     let nowMs: () -> Int
     /// Whether holes are repaired; false only in a test of the tests.
     let repairs: Bool
-    private let bus: Mailbox<BusMessage>
+    private let channels: any ChannelInterest
     private(set) var feeds: [Topic: LocalTopic<Client>] = [:]
     /// The counts of feeds that were given up, for audits; the oldest are dropped.
     private var pastLedgers: PastLedgers
@@ -37,18 +36,17 @@ final class TopicTable<Client: TopicClient> {
 
     /// `nowMs` is the shard's clock, monotonic milliseconds.
     init(
-        shard: Int, limits: Limits, repairs: Bool, store: any TopicReader,
-        bus: Mailbox<BusMessage>, statistics: ShardStatistics,
+        limits: Limits, repairs: Bool, store: any TopicReader,
+        channels: any ChannelInterest, statistics: ShardStatistics,
         nowMs: @escaping () -> Int
     ) {
-        self.shard = shard
         self.nowMs = nowMs
         self.repairs = repairs
         self.limits = limits
         pastLedgers = PastLedgers(capacity: limits.pastLedgersMax)
         gate = ReadGate(inFlightMax: limits.logReadsMax)
         self.store = store
-        self.bus = bus
+        self.channels = channels
         self.statistics = statistics
     }
 
@@ -83,7 +81,7 @@ final class TopicTable<Client: TopicClient> {
         if let known = feeds[request.topic] {
             feed = known
         } else {
-            guard bus.send(.want(request.topic, shard: shard)) else {
+            guard channels.want(request.topic) else {
                 return client.refused(
                     Refusal(.unavailable, "the gateway is overloaded; try again"), topic: request.topic, ref: ref)
             }
@@ -164,7 +162,7 @@ final class TopicTable<Client: TopicClient> {
         emptied.removeAll { feed in
             // A feed may have been emptied more than once, or have been given up already.
             guard feeds[feed.topic] === feed, feed.isEmpty, let since = feed.emptySinceMs else { return true }
-            guard nowMs - since >= limits.topicLingerMs, bus.send(.unwant(feed.topic, shard: shard)) else {
+            guard nowMs - since >= limits.topicLingerMs, channels.unwant(feed.topic) else {
                 return false
             }
             feed.ledger.ends(at: feed.cursor.position)

@@ -2,7 +2,7 @@
 ///
 /// The old master may still accept a publish of this process. The receiving link stays there until no publish of this
 /// process can arrive there any more, so that the process misses none of its own events. Pure.
-public struct LeaveOrder {
+struct LeaveOrder {
     private struct Waiting {
         let endpoint: RedisURL.Endpoint
         let generation: Int
@@ -15,13 +15,13 @@ public struct LeaveOrder {
     private var waiting: Waiting?
 
     /// `followers` is the number of threads with links that publish; `patienceMs` bounds the wait for them.
-    public init(followers: Int, patienceMs: Int) {
+    init(followers: Int, patienceMs: Int) {
         self.followers = followers
         self.patienceMs = patienceMs
     }
 
     /// Whether the receiving link may take a map now; `present` is the map that it has.
-    public mutating func mayTake(_ map: ServerMap, after present: ServerMap?, nowMs: Int) -> Bool {
+    mutating func mayTake(_ map: ServerMap, after present: ServerMap?, nowMs: Int) -> Bool {
         let new = map.masters.first?.endpoint
         // A second map at once must not let the receiving link leave before the others.
         if let waiting, waiting.endpoint == new { return false }
@@ -35,14 +35,14 @@ public struct LeaveOrder {
     }
 
     /// Whether the receiving link may follow, because the last follower has taken the map of that generation.
-    public mutating func followed(by follower: Int, generation: Int) -> Bool {
+    mutating func followed(by follower: Int, generation: Int) -> Bool {
         guard let awaited = waiting, generation >= awaited.generation else { return false }
         waiting?.followers.remove(follower)
         return end(waiting?.followers.isEmpty == true)
     }
 
     /// Whether the receiving link may follow, because the others had time enough; called often.
-    public mutating func isOverdue(nowMs: Int) -> Bool {
+    mutating func isOverdue(nowMs: Int) -> Bool {
         end(waiting.map { nowMs - $0.sinceMs >= patienceMs } ?? false)
     }
 

@@ -37,7 +37,7 @@ final class SessionWorld: TopicReader, QuietHost {
 
     /// Shared by the runs of a thread: what they count is not looked at.
     struct Fixtures {
-        let mailbox: Mailbox<BusMessage>
+        let mailbox: Mailbox<BusRequest>
         let statistics: ShardStatistics
         let access: AccessPolicy
         let event: EventName
@@ -82,7 +82,8 @@ final class SessionWorld: TopicReader, QuietHost {
         limits: SessionWorld.limits, access: fixtures.access, fault: fault
     ) { [unowned self] cost, _ in charge(cost) }
     private(set) lazy var topics = TopicTable<Session>(
-        shard: 0, limits: SessionWorld.limits, repairs: true, store: self, bus: fixtures.mailbox,
+        limits: SessionWorld.limits, repairs: true, store: self,
+        channels: ShardInterest(bus: fixtures.mailbox, shard: 0),
         statistics: fixtures.statistics, nowMs: { [unowned self] in nowMs })
     private let fault: SessionFault?
 
@@ -91,7 +92,7 @@ final class SessionWorld: TopicReader, QuietHost {
     private var members: Set<Topic> = []
     private(set) var followsSet: Set<Topic> = []
     private var calls: [Call] = []
-    private var messages: [BusMessage] = []
+    private var messages: [BusRequest] = []
 
     // What is counted against what was paid.
     private var joinsPaid = 0
@@ -381,7 +382,7 @@ final class SessionWorld: TopicReader, QuietHost {
         checkMembers()
         if violation == nil, joins > joinsPaid { violated("\(joins) joins, \(joinsPaid) paid") }
         for client in clients { client.end() }
-        var rest: [BusMessage] = []
+        var rest: [BusRequest] = []
         fixtures.mailbox.drain(into: &rest)
     }
 

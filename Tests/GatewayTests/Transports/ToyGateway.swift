@@ -15,7 +15,7 @@ final class ToyGateway: PeerHost, QuietHost {
     private(set) var topics: TopicTable<Session>
     private var encodings: EncodingTable
     private let statistics: ShardStatistics
-    private let mailbox: Mailbox<BusMessage>
+    private let mailbox: Mailbox<BusRequest>
     var nowMs = 1_000
     var wallMs: Int { nowMs }
     private var offsets: [Topic: Int] = [:]
@@ -32,8 +32,8 @@ final class ToyGateway: PeerHost, QuietHost {
         }
         sessionRules.payJoin = { _, _, _ in nil }
         topics = TopicTable(
-            shard: 0, limits: Limits(), repairs: true, store: EmptyReader(), bus: mailbox, statistics: statistics,
-            nowMs: { 1_000 })
+            limits: Limits(), repairs: true, store: EmptyReader(),
+            channels: ShardInterest(bus: mailbox, shard: 0), statistics: statistics, nowMs: { 1_000 })
     }
 
     /// How many times an event was written.
