@@ -96,10 +96,17 @@ let package = Package(
         room(
             "Commands", ["Core", "HTTPCodec", "Reactors", "Rights", "RedisLink", "Scripts", "Service"], atEachStart),
 
-        // The product.
+        // The product: the gateway's rooms from the bottom to the top, the worker, the commands.
+        room(
+            "Operations",
+            [
+                "Commands", "Configuration", "Core", "HTTPCodec", "Reactors", "RedisLink", "Rights", "Service",
+                "Transport",
+            ]),
         room(
             "Gateway",
             [
+                "Operations",
                 "Commands", "Compression", "Service", "Core", "Reactors", "Transport", "HTTPCodec", "WebSocketCodec",
                 "Dialects", "Rights",
                 "RedisLink", "Configuration", "CLinux", "Scripts", "WebPages",

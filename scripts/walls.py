@@ -30,12 +30,12 @@ WALLS = {
     "Topics": ["Operations", "Deliveries"],
     "Store": ["Operations", "Topics"],
     "Commands": ["Operations", "Store"],
-    "Sessions": ["Operations", "Deliveries", "Topics", "Commands"],
-    "Presence": ["Operations", "Deliveries", "Store", "Sessions"],
-    "Rights": ["Store", "Sessions"],
+    "Sessions": ["Operations", "Deliveries", "Topics"],
+    "Presence": ["Operations", "Deliveries", "Topics", "Store"],
+    "Rights": ["Operations", "Store", "Sessions", "HTTP"],
     "Relay": [],
     "Transports": ["Operations", "Deliveries", "Topics", "Sessions", "Relay"],
-    "HTTP": ["Operations", "Topics", "Store", "Commands", "Sessions", "Transports"],
+    "HTTP": ["Operations", "Deliveries", "Topics", "Store", "Commands", "Sessions", "Transports"],
     "Demo": ["Operations", "Store", "Commands", "HTTP"],
 }
 # An index of fewer files is one of another build, or of another format.

@@ -6,11 +6,12 @@ public import Core
 /// conversation may speak first, answer by itself, and keep its own heartbeat. An answer may have to repeat values (a
 /// Phoenix `join_ref`, a Socket.IO acknowledgement number). The conversation packs them into the request's
 /// ``Reference``, which all other code returns unread. So it stores nothing for a request that is never answered.
-/// Events bypass it: the ``EventEncoder`` of a session writes each event once for all sessions.
+/// Events bypass it: the ``EventEncoder`` of a session writes each event once for all sessions. Only a dialect that
+/// adds something of a client's own implements ``EventDecorating`` as well.
 ///
 /// Every message of the client counts against its sender's budget, also one that the conversation answers by itself:
 /// the session counts messages, not requests. Thread: the shard's; times are monotonic milliseconds.
-public protocol DialectMachine {
+public protocol DialectMachine: EventDecorating {
     /// The time in milliseconds at which ``deadlineReached(_:_:)`` is to be called; `Int.max` for never.
     var deadlineMs: Int { get }
 
@@ -26,9 +27,6 @@ public protocol DialectMachine {
     /// `user` is the user of the token that opened it; `nil` for an anonymous client, or one that is no person.
     mutating func opened(_ sessionID: SessionID, by user: [UInt8]?, _ steps: inout [DialectStep])
 
-    /// A session is open, for conversations that do not need its user.
-    mutating func opened(_ sessionID: SessionID, _ steps: inout [DialectStep])
-
     /// A session was refused.
     mutating func refused(_ sessionID: SessionID, _ refusal: Refusal, _ steps: inout [DialectStep])
 
@@ -37,37 +35,11 @@ public protocol DialectMachine {
     /// `ref` is the reference of the request that it answers; `nil` on everything unsolicited. Never an event.
     mutating func told(_ message: ServerMessage, at sessionID: SessionID, ref: Reference?, _ steps: inout [DialectStep])
 
-    /// The events that a ``SubscribeRequest/replay`` asked for, oldest first.
-    ///
-    /// `position` is that of the newest event at the time of the read; the topic is joined after it.
-    mutating func replayed(
-        _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at sessionID: SessionID, ref: Reference?)
-
     /// The deadline has passed.
     mutating func deadlineReached(nowMs: Int, _ steps: inout [DialectStep])
 
     /// The index in ``Dialect/encoders`` of the encoder that writes the events of a session.
     func encoder(of sessionID: SessionID) -> Int
-
-    /// Whether each event with a position needs a ``mark(_:_:)``, or a form of this client's own.
-    var marksEvents: Bool { get }
-
-    /// The bytes for this client alone that precede a shared event in the same message: the positions of its topics.
-    ///
-    /// `nil` for nothing.
-    mutating func mark(_ topic: Topic, _ position: Position) -> WireUnit?
-
-    /// The units that this client receives in place of the encoder's, which `units` returns.
-    ///
-    /// `nil` where the client receives the same as all others. Called where ``marksEvents`` is true and there is no
-    /// mark.
-    mutating func own(
-        _ topic: Topic, _ position: Position, at sessionID: SessionID, _ units: () -> [WireUnit]
-    ) -> [WireUnit]?
-
-    /// The operation that a command with this reference stands for, so that a retry changes nothing; `nil` when
-    /// unknown.
-    func operation(of ref: Reference) -> OperationName?
 }
 
 extension DialectMachine {
@@ -79,41 +51,17 @@ extension DialectMachine {
         steps.append(.open(.main, token: nil))
     }
 
-    /// The user makes no difference.
-    public mutating func opened(_ sessionID: SessionID, by user: [UInt8]?, _ steps: inout [DialectStep]) {
-        opened(sessionID, &steps)
-    }
-
     /// Sends nothing.
-    public mutating func opened(_ sessionID: SessionID, _ steps: inout [DialectStep]) {}
+    public mutating func opened(_ sessionID: SessionID, by user: [UInt8]?, _ steps: inout [DialectStep]) {}
 
     /// The credentials were checked when the connection was opened; a later refusal ends the connection.
     public mutating func refused(_ sessionID: SessionID, _ refusal: Refusal, _ steps: inout [DialectStep]) {
         steps.append(.close(.unauthorized))
     }
 
-    /// Does nothing: a conversation that asks for no replay receives none.
-    public mutating func replayed(
-        _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at sessionID: SessionID, ref: Reference?
-    ) {}
-
     /// A conversation without a clock does nothing.
     public mutating func deadlineReached(nowMs: Int, _ steps: inout [DialectStep]) {}
 
     /// The only encoder.
     public func encoder(of sessionID: SessionID) -> Int { 0 }
-
-    /// `false`: the client needs no marks.
-    public var marksEvents: Bool { false }
-
-    /// `nil`: the client needs no marks.
-    public mutating func mark(_ topic: Topic, _ position: Position) -> WireUnit? { nil }
-
-    /// `nil`: the client receives the same as all others.
-    public mutating func own(
-        _ topic: Topic, _ position: Position, at sessionID: SessionID, _ units: () -> [WireUnit]
-    ) -> [WireUnit]? { nil }
-
-    /// `nil`: references identify no operation.
-    public func operation(of ref: Reference) -> OperationName? { nil }
 }

@@ -21,6 +21,10 @@ public enum ServerMessage: Equatable, Sendable {
     ///
     /// `nil` where the topic's namespace has no presence. Changes use ``EventEncoder``.
     case presence(topic: Topic, members: [UInt8]?)
+    /// The events that a ``SubscribeRequest/replay`` asked for, oldest first; `subscribed` or an error follows.
+    ///
+    /// `position` is that of the newest event at the time of the read; the topic is joined after it.
+    case replayed(topic: Topic, events: [ChannelMessage], position: Position)
     /// Events of the topic are missing before the next message; `position` is the log's, when known.
     case gap(topic: Topic, position: Position?, reason: GapReason)
     /// The gateway restarts; reconnect after so many milliseconds.
@@ -47,7 +51,7 @@ extension ServerMessage {
     public var isGrant: Bool {
         switch self {
         case .authenticated, .subscribed, .unsubscribed, .ack, .published, .pong: true
-        case .gap, .draining, .tokenExpiring, .warning, .error, .presence: false
+        case .gap, .draining, .tokenExpiring, .warning, .error, .presence, .replayed: false
         }
     }
 }

@@ -2,6 +2,7 @@ import CLinux
 public import Configuration
 import Core
 import Glibc
+import Operations
 import Reactors
 import RedisLink
 import Rights
@@ -59,19 +60,18 @@ public final class GatewayNode {
 
     /// Reads every file, binds every address, starts every thread; after a problem nothing is left running.
     ///
-    /// `phones` are those of the demo, which pages show; `nil` where no pushes are sent.
+    /// `demo` is served beside the gateway's own routes, by `switchboard dev` alone.
     public init(
-        _ settings: GatewaySettings, servesPages: Bool, phones: DemoPhones? = nil, log: Log
+        _ settings: GatewaySettings, demo: DemoSite? = nil, log: Log
     ) throws(StartProblem) {
         self.settings = settings
         let parts = try NodeParts(settings)
         tls = parts.tls
         SecretFiles.warn(settings, log)
-        let guests = servesPages ? try NodeParts.guests(settings) : nil
         let accessLog = try GatewayNode.accessLog(settings)
         do {
             node = try Node(
-                settings, parts: parts, servesPages: servesPages, guests: guests, phones: phones, log: log,
+                settings, parts: parts, extraRoutes: demo?.routes, log: log,
                 accessLog: accessLog)
         } catch {
             throw StartProblem("cannot start: \(error)")
@@ -92,7 +92,7 @@ public final class GatewayNode {
         if settings.testFault != .none {
             log.write(.warn, "this node is broken on purpose", [("testFault", settings.testFault.rawValue)])
         }
-        watchDescriptors()
+        node.health.checkDescriptors(connectionsMax: settings.limits.connectionsMax)
     }
 
     private static func accessLog(_ settings: GatewaySettings) throws(StartProblem) -> AccessLog? {
@@ -109,7 +109,7 @@ public final class GatewayNode {
                 let limits = ConnectionLimits(node.limits, reactors: 1)
                 let bus = try BusRouter(
                     node.busContext, ConnectionContext(reactor: reactor, limits: limits), mailbox: node.bus)
-                node.busLoop.withLock { $0 = reactor.statistics }
+                node.figures.busLoop.withLock { $0 = reactor.statistics }
                 reactor.onMailbox = {
                     bus.takeRequests()
                     if bus.isStopped { reactor.stop() }
@@ -151,18 +151,18 @@ public final class GatewayNode {
         var plans: [ListenerPlan] = []
         var addresses = Addresses()
         func add(
-            _ name: String, _ address: HostPort, _ tls: TLSContext?, _ role: HTTPPeer.ListenerRole, proxy: Bool
+            _ name: String, _ address: HostPort, _ tls: TLSContext?, _ role: ListenerRole, proxy: Bool
         ) throws(StartProblem) -> HostPort {
             let (descriptors, bound) = try ListenerPlan.bind(
                 address, count: node.shards.count, isShared: settings.reusePort)
             plans.append(
                 ListenerPlan(
-                    name: name, tls: tls, role: role, expectsProxyHeader: { proxy && node.isTrustedProxy($0) },
+                    name: name, tls: tls, role: role, expectsProxyHeader: { proxy && node.rates.isTrustedProxy($0) },
                     admission: role.isOperations ? OpenAdmission() : node.admission, address: bound,
                     descriptors: descriptors))
             return bound
         }
-        let front = HTTPPeer.ListenerRole.front(operations: settings.ops == nil)
+        let front = ListenerRole.front(operations: settings.ops == nil)
         if let listen = settings.listen {
             addresses.tls = try add("tls", listen, parts.tls, front, proxy: settings.proxyProtocol.onTLS)
         }
@@ -213,14 +213,14 @@ public final class GatewayNode {
         do {
             let authenticator = try NodeParts.authenticator(settings)
             let tls = try NodeParts.tls(settings, replacing: tls)
-            node.reload(Node.Reloadable(authenticator: authenticator, certificate: tls))
+            node.reload(CallerGate.Keys(authenticator: authenticator, certificate: tls))
             if let tls { for mailbox in node.shards { _ = mailbox.send(.replaceTLS(tls)) } }
             self.tls = tls
             SecretFiles.warn(settings, node.log)
-            node.reloads.done.add(1)
+            node.figures.reloads.done.add(1)
             node.log.write(.info, "reloaded", [("certificateExpires", tls.map { "\($0.notAfter)" } ?? "none")])
         } catch {
-            node.reloads.refused.add(1)
+            node.figures.reloads.refused.add(1)
             node.log.write(.error, "reload refused, nothing changed", [("reason", error.description)])
         }
     }
@@ -228,31 +228,25 @@ public final class GatewayNode {
     /// The watch over the loops of this node.
     public func stuckExit() -> StuckExit {
         StuckExit(
-            loops: node.shards.count + 1, exitMs: settings.limits.stuckExitMs, stalls: node.stalls, log: node.log)
+            loops: node.shards.count + 1, exitMs: settings.limits.stuckExitMs, stalls: node.figures.stalls,
+            log: node.log)
     }
 
     /// Number of turns of the loops of the broker and of each shard; loops that have not started are missing.
     public var turns: [Int] {
-        (node.busLoop.withLock { $0 }.map { [$0] } ?? []).map(\.ticks.value)
-            + node.shardStatistics.all.map(\.loop.ticks.value)
+        (node.figures.busLoop.withLock { $0 }.map { [$0] } ?? []).map(\.ticks.value)
+            + node.figures.shards.all.map(\.loop.ticks.value)
     }
 
     /// Checks the process's resources; called once a second.
     public func watch() {
-        watchDescriptors()
-        node.lookAtLoops()
-        node.lookAtCertificate()
-        let shards = node.shardStatistics.all
+        node.health.checkDescriptors(connectionsMax: settings.limits.connectionsMax)
+        node.health.checkLoops(node.figures.shards.all)
+        node.health.check(node.gate.certificate, days: settings.limits.certificateDays)
+        let shards = node.figures.shards.all
         let topics = shards.reduce(0) { $0 + $1.topics.value }
         let handshakes = shards.reduce(0) { $0 + $1.transport.handshakes.value }
         if heapTrim.isDue(held: node.admission.figures.open + topics, handshakes: handshakes) { _ = malloc_trim(0) }
-    }
-
-    /// Turns readiness red while few file descriptors are left, since the next client may not be accepted.
-    private func watchDescriptors() {
-        guard let (open, limit) = Descriptors.count() else { return }
-        let room = DescriptorRoom(open: open, limit: limit)
-        node.health.set(.descriptors, room.state(connectionsMax: settings.limits.connectionsMax))
     }
 
     /// Turns readiness red; balancers then send no new clients.
@@ -290,14 +284,6 @@ public final class GatewayNode {
         drainBeganMs = nil
         node.log.write(
             .info, "drained", [("tookMs", "\(Clock.monotonicMs() - began)"), ("connectionsCut", "\(connectionsCut)")])
-    }
-}
-
-extension HTTPPeer.ListenerRole {
-    /// Whether this is the private listener.
-    var isOperations: Bool {
-        if case .operations = self { return true }
-        return false
     }
 }
 

@@ -10,7 +10,7 @@ struct ListenerPlan: Sendable {
     let name: String
     /// `nil` for plain TCP; a reload may replace it before the address is open.
     var tls: TLSContext?
-    let role: HTTPPeer.ListenerRole
+    let role: ListenerRole
     let expectsProxyHeader: @Sendable (IPAddress?) -> Bool
     let admission: any Admission
     /// Address of the listener, with the port that the system gave.

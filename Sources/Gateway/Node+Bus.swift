@@ -1,4 +1,5 @@
 import Core
+import Operations
 import Reactors
 
 /// The surroundings of the bus.
@@ -9,8 +10,8 @@ extension Node {
             send: { [shards] in shards[$0].send(contentsOf: $1.lazy.map { .bus($0) }) },
             read: { [limits] in NodeInbox.read($0, limits) }, bounds: ChannelMessage.Bounds(limits),
             json: limits.answers, jsonBytesMax: limits.answerBytesMax, probeMs: limits.redisProbeMs,
-            probeTimeoutMs: limits.redisProbeTimeoutMs, figures: statistics, links: redisStatistics,
-            sentinels: sentinelStatistics, masters: masterFigures, health: health, log: log)
+            probeTimeoutMs: limits.redisProbeTimeoutMs, figures: figures.bus, links: figures.redis,
+            sentinels: figures.sentinel, masters: figures.masters, health: health, log: log)
     }
 }
 

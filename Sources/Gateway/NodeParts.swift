@@ -3,6 +3,7 @@ import Configuration
 import Core
 import Dialects
 import Glibc
+import Operations
 import Reactors
 import RedisLink
 import Rights
@@ -18,7 +19,7 @@ struct NodeParts {
     let scripts: EventLogScripts
     let access: AccessPolicy
     let origins: OriginPolicy
-    let reloadable: Node.Reloadable
+    let keys: CallerGate.Keys
     let tls: TLSContext?
     let shardCount: Int
     /// The time by which the node decides.
@@ -44,7 +45,7 @@ struct NodeParts {
             throw StartProblem(error.description)
         }
         tls = try NodeParts.tls(settings, replacing: nil)
-        reloadable = Node.Reloadable(authenticator: try NodeParts.authenticator(settings), certificate: tls)
+        keys = CallerGate.Keys(authenticator: try NodeParts.authenticator(settings), certificate: tls)
         // A topic's interested shards are a bit set.
         shardCount = min(settings.shards > 0 ? settings.shards : max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1), 64)
     }
@@ -103,22 +104,6 @@ struct NodeParts {
         return Authenticator(verifier: TokenVerifier(keys: keys, rules: rules, grants: grants), apiKeys: apiKeys)
     }
 
-    /// Creates the demo's guests; `nil` without a secret to sign with.
-    static func guests(_ settings: GatewaySettings) throws(StartProblem) -> DemoGuests? {
-        guard let secret = settings.jwtSecretFiles.first else { return nil }
-        let path = secret.path
-        do {
-            return DemoGuests(
-                signer: try TokenSigner(secretFile: try read(path), keyID: secret.keyID.map { Array($0.utf8) }),
-                issuer: settings.jwtIssuer.map { Array($0.utf8) },
-                audience: settings.jwtAudience.map { Array($0.utf8) })
-        } catch let problem as StartProblem {
-            throw problem
-        } catch {
-            throw StartProblem("\(path): \(error)")
-        }
-    }
-
     /// Reads certificate, key and ticket secret; also for a reload, which replaces an earlier context.
     ///
     /// `nil` without a certificate.
@@ -141,7 +126,7 @@ struct NodeParts {
         }
     }
 
-    private static func read(_ path: String) throws(StartProblem) -> [UInt8] {
+    static func read(_ path: String) throws(StartProblem) -> [UInt8] {
         do {
             return try Files.read(path, bytesMax: 4 << 20)
         } catch {

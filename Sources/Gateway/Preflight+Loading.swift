@@ -1,4 +1,5 @@
 import Core
+import Operations
 import Reactors
 import RedisLink
 import Transport

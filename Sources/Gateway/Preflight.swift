@@ -1,6 +1,7 @@
 import Commands
 public import Configuration
 import Core
+import Operations
 import Reactors
 import RedisLink
 import Rights
@@ -68,12 +69,12 @@ public enum Preflight {
             let text = "certificate valid for \(days) more days"
             findings.append(Finding(days < bound ? .doubtful : .good, days < bound ? text + ": renew it" : text))
         }
-        let keys = parts.reloadable.authenticator.verifier.keys
+        let keys = parts.keys.authenticator.verifier.keys
         findings.append(
             keys.isEmpty
                 ? Finding(.doubtful, "no JWT key: nobody can authenticate; give --jwt-secret-file, --jwt-key or --jwks")
                 : Finding(.good, "\(keys.count) JWT keys"))
-        let apiKeys = parts.reloadable.authenticator.apiKeys
+        let apiKeys = parts.keys.authenticator.apiKeys
         findings.append(
             apiKeys.count(for: .write) == 0
                 ? Finding(.doubtful, "no API key: backends cannot publish over HTTP; give --api-keys")

@@ -10,8 +10,11 @@ import Service
 /// A node that finds none stores its own. A Redis that lost its data thus gets the same secret again from a live node.
 /// Thread: that of the first shard.
 final class RelaySecret {
-    private let node: Node
+    private let key: [UInt8]
     private let link: any RedisCalls
+    private let log: Log
+    /// Passes the secret on; false when a shard could not be notified.
+    private let use: ([UInt8]) -> Bool
     private var own = SecureRandom.bytes(RelayKeys.secretBytes)
     /// Whether the secret was read on the current connection.
     private var isKnown = false
@@ -22,9 +25,12 @@ final class RelaySecret {
     /// The same after a failure: five seconds.
     private static let pauseMax = 20
 
-    init(node: Node, link: any RedisCalls) {
-        self.node = node
+    /// The secret is the value of `key`; each one that is read is passed to `use`.
+    init(key: [UInt8], link: any RedisCalls, log: Log, use: @escaping ([UInt8]) -> Bool) {
+        self.key = key
         self.link = link
+        self.log = log
+        self.use = use
     }
 
     /// The link to Redis is new, and may lead to another server.
@@ -40,10 +46,10 @@ final class RelaySecret {
         guard !isKnown, !isAsking, link.isReady else { return }
         guard pause == 0 else { return pause -= 1 }
         isAsking = true
-        var leave = RedisCall("SET", node.keys.nodeSecret, own)
+        var leave = RedisCall("SET", key, own)
         leave.append("NX")
         link.call(leave) { _ in }
-        link.call(RedisCall("GET", node.keys.nodeSecret)) { [weak self] result in self?.took(result) }
+        link.call(RedisCall("GET", key)) { [weak self] result in self?.took(result) }
     }
 
     private func took(_ result: Result<RESPValue, RedisFailure>) {
@@ -53,12 +59,11 @@ final class RelaySecret {
             guard !hasToldFailure, link.isReady else { return }
             hasToldFailure = true
             let detail = if case .failure(let failure) = result { failure.metricLabel } else { "malformed" }
-            return node.log.write(
+            return log.write(
                 .warn, "polling clients cannot reach sessions of other nodes",
-                [("key", String(decoding: node.keys.nodeSecret, as: UTF8.self)), ("reason", detail)])
+                [("key", String(decoding: key, as: UTF8.self)), ("reason", detail)])
         }
         own = secret
-        node.proofs.use(secret)
-        isKnown = node.shards.reduce(true) { $1.send(.relaySecret(secret)) && $0 }
+        isKnown = use(secret)
     }
 }

@@ -1,6 +1,7 @@
 import Commands
 import Configuration
 import Core
+import Operations
 import Reactors
 import RedisLink
 import Service
@@ -11,7 +12,7 @@ extension Shard {
     /// The reports on the links of a shard.
     static func reporter(_ node: Node, _ index: Int) -> LinkReporter {
         let reporter = LinkReporter(
-            node.bus, shard: index, links: node.redisStatistics, masters: node.masterFigures, log: node.log)
+            node.bus, shard: index, links: node.figures.redis, masters: node.figures.masters, log: node.log)
         // Every shard loads the same scripts; one of them reports.
         guard index == 0 else { return reporter }
         reporter.onBrokenScript = { [log = node.log, scripts = node.library.table] name, failure in
@@ -56,7 +57,7 @@ extension Shard {
             topics.lost()
             presence.lost()
         case .inbox(let message):
-            if NodeInbox.isAnswer(message) { commands.asks.received(message) } else { polling.relay.received(message) }
+            if NodeInbox.isAnswer(message) { commands.asks.received(message) } else { polling.take(.relay(message)) }
         case .follow(let placement): follow(placement)
         case .probe(let server, let channel, let number): probe(server, channel, number)
         case .reconnect(let server, let reason): link.reconnect(server, RedisFailure(reason))
@@ -105,52 +106,6 @@ extension Shard {
     /// Other failures say nothing about the write; then the number that does not return shows it.
     private static func isReported(_ failure: RedisFailure) -> Bool {
         ![.timedOut, .disconnected, .inFlightFull].contains(failure.kind)
-    }
-
-    /// The watch of the masters' rights to load their own files.
-    static func loadWatch(_ node: Node) -> LoadWatch {
-        LoadWatch(
-            node.loads, health: node.health, log: node.log, prefix: node.keys.prefix,
-            intervalMs: node.limits.redisLoadCheckMs)
-    }
-
-    /// The reader of the outbox's figures.
-    static func outboxInquiry(_ node: Node, _ link: any RedisCalls) -> OutboxInquiry {
-        OutboxInquiry(
-            node.outbox, health: node.health, link: link, keys: node.keys, script: node.scripts.outboxFigures)
-    }
-
-    /// The watch of the masters' memory, evictions and persistence.
-    static func serverWatch(_ node: Node) -> ServerWatch {
-        ServerWatch(node.servers, health: node.health, intervalMs: 2 * node.limits.redisProbeMs)
-    }
-
-    /// The counter of live workers.
-    static func workerInquiry(_ node: Node, _ link: any RedisCalls) -> WorkerInquiry {
-        WorkerInquiry(
-            node.workersAlive, health: node.health, link: link, keys: node.keys, graceMs: node.limits.workersMissingMs)
-    }
-
-    /// The counter of calls that wait for couriers.
-    static func callsInquiry(_ node: Node, _ link: any RedisCalls) -> CallsInquiry {
-        CallsInquiry(
-            node.outsideCalls, link: link, keys: node.keys, services: node.library.catalogue.services)
-    }
-
-    /// Reports to Redis that this node lives, and reads the time.
-    static func nodeWatch(_ node: Node, _ link: any RedisCalls) -> NodeWatch {
-        let watch = NodeWatch(
-            node.nodes, link: link, keys: node.keys, clock: node.clock, log: node.log,
-            everyMs: node.limits.redisProbeMs)
-        watch.onLearned = { [health = node.health] in health.set(.clock, clockState($0)) }
-        return watch
-    }
-
-    /// The state of the row `clock`: red where this machine alone is wrong.
-    private static func clockState(_ book: NodeBook) -> RowState {
-        let figures = [("offsetMs", "\(book.offsetMs ?? 0)"), ("others", "\(book.others.count)")]
-        guard let mend = book.verdict?.mend else { return .fine(figures: figures) }
-        return book.isAlone ? .red(mend: mend, figures: figures) : .warned(mend: mend, figures: figures)
     }
 
     /// The current masters with a working link.

@@ -1,3 +1,4 @@
+import Operations
 import RedisLink
 
 /// A change that an existing deployment needs: files made for an earlier version do not change by themselves.

@@ -11,7 +11,7 @@ enum GatewayCommand {
         try ProcessSetUp.run()
         let log = try Log.make(settings.log, settings.logLevel, linesMax: settings.limits.logLinesMax)
         defer { log.close() }
-        let node = try GatewayNode(settings, servesPages: false, log: log)
+        let node = try GatewayNode(settings, log: log)
         let ready = { () throws(StartProblem) in
             try writeReadyFile(settings.readyFile, node)
             Supervisor.ready()

@@ -4,6 +4,7 @@ import Service
 import Testing
 
 @testable import Gateway
+@testable import Operations
 
 /// Which ends of clients are told, and how many lines.
 @Suite struct ClientLogTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Gateway
+@testable import Operations
 
 private let one = Array(repeating: UInt8(ascii: "1"), count: 40)
 private let other = Array(repeating: UInt8(ascii: "2"), count: 40)

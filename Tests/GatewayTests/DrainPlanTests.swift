@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Gateway
+@testable import Operations
 
 @Suite struct DrainPlanTests {
     /// When everybody is told and closed, in steps of 20 ms.

@@ -3,6 +3,7 @@ import RedisLink
 import Testing
 
 @testable import Gateway
+@testable import Operations
 
 /// The words of a gateway about masters that could not load their own files, and their moments.
 @Suite struct LoadBookTests {

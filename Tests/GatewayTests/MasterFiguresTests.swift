@@ -3,6 +3,7 @@ import RedisLink
 import Testing
 
 @testable import Gateway
+@testable import Operations
 
 /// What a node keeps of the masters of a cluster.
 @Suite struct MasterFiguresTests {

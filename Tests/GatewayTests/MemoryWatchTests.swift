@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Gateway
+@testable import Operations
 
 @Suite struct MemoryWatchTests {
     @Test func shortBeyondTheBoundUntilNinetyFivePercentOfIt() {

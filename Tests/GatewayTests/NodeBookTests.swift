@@ -4,6 +4,7 @@ import Service
 import Testing
 
 @testable import Gateway
+@testable import Operations
 
 /// Log lines about clocks and versions, and the room that descriptors leave.
 struct NodeBookTests {

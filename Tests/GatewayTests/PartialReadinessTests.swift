@@ -2,6 +2,7 @@ import RedisLink
 import Testing
 
 @testable import Gateway
+@testable import Operations
 
 /// What `--ready-partial` lets pass.
 @Suite struct PartialReadinessTests {

@@ -2,6 +2,7 @@ import Configuration
 import Testing
 
 @testable import Gateway
+@testable import Operations
 
 @Suite struct ReadinessTableTests {
     @Test func aChangeIsLoggedOnceAndFiguresAreNoNews() {

@@ -2,6 +2,7 @@ import RedisLink
 import Testing
 
 @testable import Gateway
+@testable import Operations
 
 @Suite struct ServerBookTests {
     private static func figures(

@@ -6,6 +6,7 @@ import Testing
 import Transport
 
 @testable import Gateway
+@testable import Operations
 
 /// A store that keeps questions until the test answers them, or refuses each one before the call returns.
 final class ScriptedReader: TopicReader {

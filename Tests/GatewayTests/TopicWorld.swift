@@ -6,6 +6,7 @@ import Testing
 import Transport
 
 @testable import Gateway
+@testable import Operations
 
 /// A deterministic model of everything around a ``TopicTable``.
 ///

@@ -69,7 +69,7 @@ public struct EventStreamMachine: DialectMachine {
             record("token:expiring", message, &steps)
         case .warning:
             record("warning", message, &steps)
-        case .authenticated, .ack, .published, .pong, .presence:
+        case .authenticated, .ack, .published, .pong, .presence, .replayed:
             break
         }
     }
@@ -83,15 +83,17 @@ public struct EventStreamMachine: DialectMachine {
     /// The encoder without positions for a stream of several topics, whose clients each receive their own positions.
     public func encoder(of sessionID: SessionID) -> Int { topics.count == 1 ? 0 : 1 }
 
-    /// Whether events need a ``mark(_:_:)``.
-    public var marksEvents: Bool { topics.count > 1 }
+    /// Whether the client of a stream of several topics receives their positions with each event.
+    public var isDecorating: Bool { topics.count > 1 }
 
     /// The field `id` of the record that follows.
-    public mutating func mark(_ topic: Topic, _ position: Position) -> WireUnit? {
+    public mutating func decorate(
+        _ topic: Topic, _ position: Position, at sessionID: SessionID, _ units: () -> [WireUnit]
+    ) -> EventDecoration? {
         move(topic, to: position)
         var text: [UInt8] = []
         EventStreamRecord.append(id: positions.text, to: &text)
-        return WireUnit(.text, text)
+        return .before(WireUnit(.text, text))
     }
 
     // MARK: Words
@@ -108,7 +110,7 @@ public struct EventStreamMachine: DialectMachine {
         _ event: String, _ message: ServerMessage, tellsPositions: Bool = false, _ steps: inout [DialectStep]
     ) {
         let data = NativeEncoder.encode(message, ref: nil)
-        let id = tellsPositions || marksEvents ? positions.text : nil
+        let id = tellsPositions || isDecorating ? positions.text : nil
         say(EventStreamRecord.bytes(event: Array(event.utf8), id: id, data: data), &steps)
     }
 

@@ -55,7 +55,9 @@ public struct NativeDialect: Dialect {
             ref = try NativeDecoder.reference(root["ref"])
             let decoder = NativeDecoder(
                 root: root, subscribeBatchMax: subscribeBatchMax, publishBytesMax: publishBytesMax, socket: socket)
-            return .success(ClientRequest(command: try decoder.command(), ref: ref))
+            let command = try decoder.command()
+            guard case .command = command, let ref else { return .success(ClientRequest(command: command, ref: ref)) }
+            return .success(ClientRequest(command: command, ref: ref, operation: operation(of: ref)))
         } catch {
             return .failure(DialectRefusal(refusal: error, ref: ref, close: nil))
         }
@@ -66,9 +68,10 @@ public struct NativeDialect: Dialect {
         NativeEncoder.encode(message, ref: ref, socket)
     }
 
-    /// The operation that a text reference names; a text that is no ``MessageID`` becomes `~` and its hexadecimal
-    /// digits.
-    public func operation(of ref: Reference) -> OperationName? {
+    /// The operation of a reference: a text names it across connections, a number on this connection only.
+    ///
+    /// A text that is no ``MessageID`` becomes `~` and its hexadecimal digits.
+    private func operation(of ref: Reference) -> OperationName? {
         guard ref.bytes.first == UInt8(ascii: "\"") else { return .numbered(ref.bytes) }
         guard let text = try? JSON(parsing: ref.bytes, limits: json).root.stringBytes else { return nil }
         if let id = MessageID(text) { return .named(id) }

@@ -34,6 +34,9 @@ enum NativeEncoder {
             return encode(NativePresence.none(topic), ref: ref)
         case .error(let code, let message, let topic, let retryAfterMs):
             return error(code, message, topic, retryAfterMs, ref)
+        case .replayed:
+            // Native clients cannot ask for it.
+            return []
         }
     }
 

@@ -34,7 +34,4 @@ public struct NativeMachine: DialectMachine {
         steps.append(.say(WireUnit(.text, dialect.encode(message, ref: ref))))
         for request in requests.told(message) { steps.append(.request(.main, .success(request))) }
     }
-
-    /// The operation of a reference: a text names it across connections, a number on this connection only.
-    public func operation(of ref: Reference) -> OperationName? { dialect.operation(of: ref) }
 }

@@ -35,7 +35,7 @@ struct SocketRequests {
             let known = topics.known
             if !known.isEmpty {
                 let filled = CommandArguments(object: arguments.object, known: known)
-                request = ClientRequest(command: .command(name: name, arguments: filled), ref: request.ref)
+                request.command = .command(name: name, arguments: filled)
             }
         }
         topics.requested(request.command)

@@ -1,4 +1,4 @@
-public import Core
+import Core
 
 /// The gateway's messages in the form that Phoenix clients expect.
 extension PhoenixMachine {
@@ -21,6 +21,8 @@ extension PhoenixMachine {
         case .pong:
             if let answer, answer.kind == .heartbeat { steps.append(.say(writer.granted(answer))) }
         case .presence(let topic, let members): here(topic, members, &steps)
+        case .replayed(let topic, let events, let position):
+            if let answer { replayed(events, topic, upTo: position, answer) }
         case .gap(let topic, let position, let reason): steps.append(.say(writer.gap(topic, position, reason)))
         case .error(let code, let text, let topic, _):
             if let answer { refused(answer, code, text, &steps) } else { failed(topic, code, text, &steps) }
@@ -42,12 +44,10 @@ extension PhoenixMachine {
     }
 
     /// Stores the events that were read for a join until its reply is sent.
-    public mutating func replayed(
-        _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at sessionID: SessionID, ref: Reference?
+    private mutating func replayed(
+        _ events: [ChannelMessage], _ topic: Topic, upTo position: Position, _ answer: PhoenixAnswer
     ) {
-        guard let answer = ref.flatMap({ PhoenixAnswer($0) }), let pending = channels[topic]?.pending,
-            pending.isAsked(by: answer)
-        else { return }
+        guard let pending = channels[topic]?.pending, pending.isAsked(by: answer) else { return }
         channels[topic]?.pending?.replayed = events
         channels[topic]?.pending?.since = position
     }

@@ -11,7 +11,7 @@ enum SocketIOAnswer {
         case .authenticated: "authenticated"
         case .subscribed: "subscribed"
         case .unsubscribed: "unsubscribed"
-        case .ack, .published: nil
+        case .ack, .published, .replayed: nil
         case .pong: "pong"
         case .gap: "gap"
         case .draining: "draining"
@@ -66,7 +66,7 @@ enum SocketIOAnswer {
             NativeEncoder.append(spellingsOf: topic, socket, to: &text)
         case .published(let position):
             NativeEncoder.append(position, to: &text)
-        case .pong:
+        case .pong, .replayed:
             break
         case .gap(let topic, let position, let reason):
             appendGap(topic, position, reason, to: &text)

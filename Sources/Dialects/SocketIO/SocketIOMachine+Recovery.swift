@@ -3,18 +3,18 @@ public import Core
 /// Connection state recovery: a client of a namespace recovers its former topics in full, or starts anew.
 extension SocketIOMachine {
     /// Whether some client can recover: its events end with the positions of its topics.
-    public var marksEvents: Bool { memberships.values.contains { $0.recovery != nil } }
+    public var isDecorating: Bool { memberships.values.contains { $0.recovery != nil } }
 
     /// The event with the list of positions as its last argument: a client stores that argument when it is a string.
-    public mutating func own(
+    public mutating func decorate(
         _ topic: Topic, _ position: Position, at sessionID: SessionID, _ units: () -> [WireUnit]
-    ) -> [WireUnit]? {
+    ) -> EventDecoration? {
         guard let number = number(of: sessionID), memberships[number]?.recovery != nil else { return nil }
         memberships[number]?.recovery?.places.set(topic, position)
         var units = units()
         guard let packet = units.first, let places = memberships[number]?.recovery?.places.text else { return nil }
         units[0] = WireUnit(packet.kind, packet.bytes.dropLast() + Array(",\"".utf8) + places + Array("\"]".utf8))
-        return units
+        return .instead(units)
     }
 
     /// Asks for the former topics of a client that recovers, or admits it as a new one.

@@ -134,9 +134,6 @@ public struct SocketIOMachine: DialectMachine {
     public func encoder(of sessionID: SessionID) -> Int {
         number(of: sessionID).map { 2 * $0 + (memberships[$0]?.positions == true ? 1 : 0) } ?? 0
     }
-
-    /// The operation of an acknowledgement's number, which counts on this connection and in its namespace.
-    public func operation(of ref: Reference) -> OperationName? { .numbered(ref.bytes) }
 }
 
 // MARK: Packets
@@ -258,7 +255,8 @@ extension SocketIOMachine {
                 ref = SocketIOReference(sessionID: sessionID, ackID: ackID, batch: batch).reference
             }
             if case .subscribe(let asked) = command { memberships[number]?.recovery?.places.asks(asked) }
-            let request = ClientRequest(command: command, ref: ref)
+            // An acknowledgement's number counts on this connection and in its namespace.
+            let request = ClientRequest(command: command, ref: ref, operation: ref.map { .numbered($0.bytes) })
             steps.append(.request(sessionID, .success(memberships[number]?.requests.received(request) ?? request)))
         } catch {
             steps.append(.request(sessionID, .failure(DialectRefusal(refusal: error, ref: ref, close: nil))))

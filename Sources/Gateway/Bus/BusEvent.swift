@@ -1,4 +1,5 @@
 import Core
+import Operations
 import RedisLink
 
 /// Messages of the bus to a shard.

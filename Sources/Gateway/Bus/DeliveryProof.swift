@@ -1,4 +1,5 @@
 import Core
+import Operations
 import RedisLink
 
 /// Proof that published events arrive from every server, with ``DeliveryProbes`` for each.

@@ -1,5 +1,6 @@
 import Configuration
 import Core
+import Operations
 import Reactors
 import RedisLink
 import Service

@@ -1,5 +1,6 @@
 import Commands
 import Core
+import Operations
 import Rights
 
 /// The data that a call of a command leaves in Redis, for which its caller's budget is charged.

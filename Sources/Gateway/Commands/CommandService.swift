@@ -1,6 +1,7 @@
 import Commands
 import Configuration
 import Core
+import Operations
 import Reactors
 import RedisLink
 import Rights
@@ -33,46 +34,38 @@ final class CommandService {
         var payer: Payer?
     }
 
-    private let node: Node
-    private let link: any RedisCalls
-    private let desk: ReadScheduler
+    private let context: CallsContext
     private let reads: SharedReader<Result<CommandAnswer, Refusal>>
     private let runner: CommandRunner
     private let statistics: ShardStatistics
-    private let nowMs: () -> Int
     /// The questions to outside services.
     let asks: CourierRequests
     private var heartbeats: [(command: CommandDescriptor, queue: HeartbeatQueue)]
 
-    init(
-        node: Node, link: any RedisCalls, replicas: ReplicaWaits?, shard: Int, desk: ReadScheduler,
-        statistics: ShardStatistics,
-        top: @escaping (Topic) -> Position?, nowMs: @escaping () -> Int
-    ) {
-        self.node = node
-        self.link = link
-        self.desk = desk
-        reads = SharedReader(desk)
+    /// `top` is the last position of a topic, as far as this shard knows it.
+    init(_ context: CallsContext, top: @escaping (Topic) -> Position?) {
+        self.context = context
+        reads = SharedReader(context.reads)
+        let (statistics, log) = (context.statistics, context.log)
         self.statistics = statistics
-        self.nowMs = nowMs
-        asks = CourierRequests(node: node, link: link, shard: shard, statistics: statistics, nowMs: nowMs)
-        let log = node.log
+        asks = CourierRequests(context)
         runner = CommandRunner(
-            link: link, replicas: replicas, scripts: node.library.table, settings: node.commands, top: top
+            link: context.link, replicas: context.replicas, scripts: context.library.table, settings: context.settings,
+            top: top
         ) { name, text in
             statistics.commandFaults.add(1)
             log.write(.error, "a script failed", [("script", name), ("fault", String(text.prefix(500)))])
         }
-        heartbeats = node.library.catalogue.heartbeats.map {
+        heartbeats = context.library.catalogue.heartbeats.map {
             ($0, HeartbeatQueue(intervalMs: ($0.heartbeatSeconds ?? 20) * 1_000))
         }
     }
 
     /// Runs a command by its name.
     func perform(_ name: String, _ request: Request, caller: Caller, _ completion: @escaping Completion) {
-        guard let command = node.library.catalogue.command(named: name) else {
+        guard let command = context.library.catalogue.command(named: name) else {
             // The hint names no command that the caller may not call.
-            let names = node.library.catalogue.commands.filter { node.callRights.reaches($0, caller) }.map(\.name)
+            let names = context.library.catalogue.commands.filter { context.callRights.reaches($0, caller) }.map(\.name)
             let hint = NearestName.hint(names, to: name)
             return completion(
                 .failure(Refusal(.notFound, "there is no command \(PrintableName.shown(name))" + hint)))
@@ -88,20 +81,20 @@ final class CommandService {
         let payer = request.payer ?? caller.payer(from: nil)
         var bound: BoundArguments
         do throws(Refusal) {
-            if let refusal = node.callRights.refusal(command, caller) { throw refusal }
+            if let refusal = context.callRights.refusal(command, caller) { throw refusal }
             if case .user(let identity) = caller, !caller.isService,
-                let waitMs = node.waitForUserAction(identity.user, nowMs: nowMs())
+                let waitMs = context.rates.waitForUserAction(identity.user, nowMs: context.nowMs())
             {
                 statistics.rateLimited.add(1)
                 throw Refusal(
-                    .rateLimited, "more than \(node.limits.userActionsPerSecond) commands a second",
+                    .rateLimited, "more than \(context.limits.userActionsPerSecond) commands a second",
                     retryAfterMs: waitMs)
             }
             bound = try ArgumentBinder.bind(
                 command, body: request.body, path: request.path, query: request.query, known: request.known,
                 caller: commandCaller, address: payer.address)
             if let refusal = CommandGrants.refusal(
-                command, bound, caller, node.rights.authenticator.verifier.grants)
+                command, bound, caller, context.gate.authenticator.verifier.grants)
             {
                 throw refusal
             }
@@ -113,28 +106,28 @@ final class CommandService {
         if command.isReadOnly {
             return read(command, bound, request, caller, payer, asking(command, completion))
         }
-        let markWaitMs = node.budgets.waitForMark(
-            command.rates, of: command.name, payer, role: commandCaller.role, nowMs: nowMs())
+        let markWaitMs = context.budgets.waitForMark(
+            command.rates, of: command.name, payer, role: commandCaller.role, nowMs: context.nowMs())
         bound.mayBeMarked = markWaitMs == 0
         statistics.commands.add(1)
         let operation = operation(bound.operation.map { .named($0) } ?? request.operation, request, caller)
         runner.run(
             command, bound, caller: commandCaller, operation: operation,
             refusal: { CommandGrants.outside(command, $0, caller) }, lane: request.lane
-        ) { [node, statistics, nowMs, bound] outcome in
+        ) { [context, statistics, bound] outcome in
             let result = outcome.result.mapError { $0.after(markWaitMs) }.flatMap {
-                CommandGrants.sign($0, command, bound, node.rights.authenticator.verifier.grants)
+                CommandGrants.sign($0, command, bound, context.gate.authenticator.verifier.grants)
             }
             switch result {
             case .success(let answer):
                 // The weight is that of the script; the bytes it sent to others are known only now.
-                node.budgets.charge(payer, us: answer.price * node.scripts.publishUs, nowMs: nowMs())
-                if answer.bytesTold > 0, let told = command.told(bound, answer.bytesTold, node.commands.policies) {
-                    node.budgets.chargeKept(payer, told.events, on: told.topic, nowMs: nowMs())
+                context.budgets.charge(payer, us: answer.price * context.scripts.publishUs, nowMs: context.nowMs())
+                if answer.bytesTold > 0, let told = command.told(bound, answer.bytesTold, context.settings.policies) {
+                    context.budgets.chargeKept(payer, told.events, on: told.topic, nowMs: context.nowMs())
                 }
                 if answer.isMarked {
-                    node.budgets.mark(
-                        command.rates, of: command.name, payer, role: commandCaller.role, nowMs: nowMs())
+                    context.budgets.mark(
+                        command.rates, of: command.name, payer, role: commandCaller.role, nowMs: context.nowMs())
                 }
             case .failure:
                 statistics.commandsRefused.add(1)
@@ -160,8 +153,9 @@ final class CommandService {
     ) throws(Refusal) {
         let refusal =
             command.isReadOnly
-            ? node.budgets.keep(command.rates, of: command.name, payer, role: caller.role, nowMs: nowMs())
-            : node.budgets.pay(payer, command.bill(bound, caller.role, node.commands.policies), nowMs: nowMs())
+            ? context.budgets.keep(command.rates, of: command.name, payer, role: caller.role, nowMs: context.nowMs())
+            : context.budgets.pay(
+                payer, command.bill(bound, caller.role, context.settings.policies), nowMs: context.nowMs())
         if let refusal { throw refusal }
     }
 
@@ -184,11 +178,11 @@ final class CommandService {
             runner.run(
                 command, bound, caller: commandCaller, operation: nil,
                 refusal: { CommandGrants.outside(command, $0, caller) }, lane: lane
-            ) { [node, nowMs] outcome in
+            ) { [context] outcome in
                 // The weight covered one run; the number of runs on a cluster is known only now.
                 if case .answer(let answer) = outcome, answer.roundsElsewhere > 0 {
                     let us = answer.roundsElsewhere * weightUs + answer.elsewhereUs
-                    node.budgets.charge(payer, us: us, nowMs: nowMs())
+                    context.budgets.charge(payer, us: us, nowMs: context.nowMs())
                 }
                 done(outcome.result)
             }
@@ -202,7 +196,7 @@ final class CommandService {
                 key, payer: payer, weightUs: weightUs,
                 run: { done in run(nil) { done(.success($0)) } }, answer)
         }
-        if let refusal = node.budgets.payOwn(payer, us: weightUs, nowMs: nowMs()) {
+        if let refusal = context.budgets.payOwn(payer, us: weightUs, nowMs: context.nowMs()) {
             return answer(.failure(refusal))
         }
         let read = ReadScheduler.Read(
@@ -213,7 +207,7 @@ final class CommandService {
                     answer(.success(result))
                 }
             }, refuse: { answer(.failure($0)) })
-        desk.add(read, weightUs: weightUs)
+        context.reads.add(read, weightUs: weightUs)
     }
 
     /// Names of operations of anonymous clients are bound to the connection: two clients may both use `op-1`.
@@ -245,13 +239,13 @@ final class CommandService {
         arguments.append(text: "{\"userId\":")
         arguments.append(jsonString: user)
         arguments.append(text: "}")
-        let (keys, payer) = (node.keys, CommandCaller(caller).payer)
-        let stream = node.commands.outbox.stream(keys, home: nil, payer: payer)
+        let (keys, payer) = (context.settings.keys, CommandCaller(caller).payer)
+        let stream = context.settings.outbox.stream(keys, home: nil, payer: payer)
         let call = ScriptCall(
-            script: node.scripts.outboxPut, keys: [keys.outbox(stream), keys.outboxPayers(stream), keys.outbox],
-            arguments: [node.commands.outbox.terms(payer, CommandCaller(caller).role)]
+            script: context.scripts.outboxPut, keys: [keys.outbox(stream), keys.outboxPayers(stream), keys.outbox],
+            arguments: [context.settings.outbox.terms(payer, CommandCaller(caller).role)]
                 + commands.flatMap { [Array($0.name.utf8), arguments] })
-        link.run(call, lane: nil) { result in
+        context.link.run(call, lane: nil) { result in
             switch result {
             case .failure(let failure): completion(failure.refusal)
             case .success(let value) where value.integer == 1: completion(nil)
@@ -266,7 +260,7 @@ final class CommandService {
 
     /// A connection of a user was opened.
     func came(_ user: [UInt8]) {
-        for index in heartbeats.indices { heartbeats[index].queue.came(user, nowMs: nowMs()) }
+        for index in heartbeats.indices { heartbeats[index].queue.came(user, nowMs: context.nowMs()) }
     }
 
     /// A connection of a user was closed.
@@ -279,7 +273,7 @@ final class CommandService {
         asks.sweep()
         for index in heartbeats.indices {
             let command = heartbeats[index].command
-            for user in heartbeats[index].queue.due(nowMs: nowMs(), max: node.limits.heartbeatsPerSweep) {
+            for user in heartbeats[index].queue.due(nowMs: context.nowMs(), max: context.limits.heartbeatsPerSweep) {
                 let arguments = [TextArgument(name: "userId", value: user)]
                 guard let bound = try? ArgumentBinder.bind(command, body: nil, path: arguments, caller: .worker) else {
                     continue

@@ -1,6 +1,7 @@
 import Commands
 import Configuration
 import Core
+import Operations
 import Reactors
 import RedisLink
 import Rights
@@ -18,11 +19,8 @@ final class CourierRequests {
         let completion: Completion
     }
 
-    private let node: Node
-    private let link: any RedisCalls
-    private let shard: Int
+    private let context: CallsContext
     private let statistics: ShardStatistics
-    private let nowMs: () -> Int
     private var book: PendingRequests<Asker>
 
     /// Maximum callers of one shard that wait for answers.
@@ -30,14 +28,11 @@ final class CourierRequests {
     /// Milliseconds after which a client may retry, where no better time is known.
     private static let retryMs = 1_000
 
-    init(node: Node, link: any RedisCalls, shard: Int, statistics: ShardStatistics, nowMs: @escaping () -> Int) {
-        self.node = node
-        self.link = link
-        self.shard = shard
-        self.statistics = statistics
-        self.nowMs = nowMs
+    init(_ context: CallsContext) {
+        self.context = context
+        statistics = context.statistics
         book = PendingRequests(
-            questionsMax: max(1, node.limits.asksMax / max(1, node.shards.count)),
+            questionsMax: max(1, context.limits.asksMax / max(1, context.shardCount)),
             waitersMax: CourierRequests.waitersMax)
     }
 
@@ -47,11 +42,11 @@ final class CourierRequests {
     func ask(_ via: OutsideAnswer, _ command: CommandDescriptor, _ request: [UInt8], _ completion: @escaping Completion)
     {
         let question = PendingRequests<Asker>.Question(command: command.name, request: request)
-        var id = Array("!\(shard).".utf8)
+        var id = Array("!\(context.shard).".utf8)
         id.append(contentsOf: SecureRandom.text(byteCount: 18))
         let digest = Base64.encode(Digest.sha256(Array(command.name.utf8) + [0] + request), .url)
         let asker = Asker(via: via, digest: digest, completion: completion)
-        switch book.ask(question, id: id, dueMs: nowMs() + node.limits.askMs, asker) {
+        switch book.ask(question, id: id, dueMs: context.nowMs() + context.limits.askMs, asker) {
         case .shared: statistics.asksShared.add(1)
         case .full: refuse(completion, "too many questions to \(via.service) are being asked; try again")
         case .first:
@@ -68,21 +63,21 @@ final class CourierRequests {
         text.append(text: "{\"id\":")
         text.append(jsonString: id)
         text.append(text: ",\"to\":")
-        text.append(jsonString: node.keys.node(Array(node.name.utf8)))
+        text.append(jsonString: context.settings.keys.node(Array(context.nodeName.utf8)))
         text.append(text: ",\"service\":\"\(via.service)\",\"command\":\"\(command.name)\"")
-        text.append(text: ",\"until\":\(node.commands.nowMs() + node.limits.askMs),\"request\":")
+        text.append(text: ",\"until\":\(context.settings.nowMs() + context.limits.askMs),\"request\":")
         text.append(contentsOf: request)
         text.append(text: "}")
         return text
     }
 
     private func send(_ id: [UInt8], _ via: OutsideAnswer, _ digest: [UInt8], _ entry: [UInt8]) {
-        let (keys, limits) = (node.keys, node.limits)
+        let (keys, limits) = (context.settings.keys, context.limits)
         let call = ScriptCall(
-            script: node.scripts.ask,
+            script: context.scripts.ask,
             keys: [keys.answers(of: via.service), keys.asks(of: via.service), keys.courier(of: via.service)],
             arguments: [digest, entry] + [limits.asksWaitingMax, limits.askMs].map { Array(String($0).utf8) })
-        link.run(call, lane: nil) { [weak self] result in self?.sent(id, via, result) }
+        context.link.run(call, lane: nil) { [weak self] result in self?.sent(id, via, result) }
     }
 
     private func sent(_ id: [UInt8], _ via: OutsideAnswer, _ result: Result<RESPValue, RedisFailure>) {
@@ -93,7 +88,8 @@ final class CourierRequests {
         switch word {
         case 0: return
         case 1 where words.count == 2:
-            guard let answer = words[1].bytes.flatMap({ CommandAnswer(outside: $0, limits: node.limits.json) }) else {
+            guard let answer = words[1].bytes.flatMap({ CommandAnswer(outside: $0, limits: context.limits.json) })
+            else {
                 return unreadable(id, via)
             }
             statistics.asksKept.add(1)
@@ -123,7 +119,7 @@ final class CourierRequests {
         switch String(decoding: words[1], as: UTF8.self) {
         case "ok":
             let body = Array(message.dropFirst(head.count + 1))
-            let limits = node.limits
+            let limits = context.limits
             guard body.count <= limits.askAnswerBytesMax, let answer = CommandAnswer(outside: body, limits: limits.json)
             else {
                 statistics.asksUnreadable.add(1)
@@ -142,13 +138,13 @@ final class CourierRequests {
 
     /// Stores the answer in the cache; nothing depends on its success.
     private func keep(_ body: [UInt8], _ asker: Asker) {
-        let keys = node.keys
-        let bounds = [asker.via.cacheSeconds, node.limits.answersKeptMax].map { Array(String($0).utf8) }
+        let keys = context.settings.keys
+        let bounds = [asker.via.cacheSeconds, context.limits.answersKeptMax].map { Array(String($0).utf8) }
         let call = ScriptCall(
-            script: node.scripts.keepAnswer,
+            script: context.scripts.keepAnswer,
             keys: [keys.answers(of: asker.via.service), keys.answersDue(of: asker.via.service)],
             arguments: [asker.digest, body] + bounds)
-        link.run(call, lane: nil) { _ in }
+        context.link.run(call, lane: nil) { _ in }
     }
 
     private func unreadable(_ id: [UInt8], _ via: OutsideAnswer) {
@@ -158,7 +154,7 @@ final class CourierRequests {
 
     /// Gives up questions that have waited too long.
     func sweep() {
-        for id in book.due(nowMs: nowMs()) {
+        for id in book.due(nowMs: context.nowMs()) {
             let askers = book.take(id)
             statistics.asksSlow.add(1)
             let service = askers.first?.via.service ?? ""

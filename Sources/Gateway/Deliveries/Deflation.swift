@@ -1,4 +1,5 @@
 import Compression
+import Operations
 import Reactors
 import WebSocketCodec
 

@@ -4,7 +4,7 @@ import Reactors
 /// The encodings that sessions of a shard may have: each pair of encoder and framing once.
 ///
 /// Thread: the shard's.
-struct EncodingTable {
+final class EncodingTable {
     private struct Name: Hashable {
         let encoder: String
         let framing: Framing
@@ -21,7 +21,7 @@ struct EncodingTable {
     }
 
     /// The encoding of an encoder on a transport of that framing.
-    mutating func encoding(_ encoder: any EventEncoder, _ framing: Framing) -> Encoding {
+    func encoding(_ encoder: any EventEncoder, _ framing: Framing) -> Encoding {
         let name = Name(encoder: encoder.name, framing: framing)
         if let encoding = encodings[name] { return encoding }
         if case .webSocketDeflated(let window) = framing {
@@ -35,3 +35,6 @@ struct EncodingTable {
         return encoding
     }
 }
+
+@available(*, unavailable)
+extension EncodingTable: Sendable {}

@@ -1,5 +1,7 @@
+import Configuration
 import Core
 import Rights
+import Service
 
 /// Creates guests for the demo's page: a random name, and a token for it.
 ///
@@ -25,6 +27,20 @@ struct DemoGuests: Sendable {
         self.signer = signer
         self.issuer = issuer
         self.audience = audience
+    }
+
+    /// Guests of a gateway with these settings; `nil` without a secret to sign with.
+    init?(_ settings: GatewaySettings) throws(StartProblem) {
+        guard let secret = settings.jwtSecretFiles.first else { return nil }
+        do {
+            let bytes = try Files.read(secret.path, bytesMax: 4 << 20)
+            self.init(
+                signer: try TokenSigner(secretFile: bytes, keyID: secret.keyID.map { Array($0.utf8) }),
+                issuer: settings.jwtIssuer.map { Array($0.utf8) },
+                audience: settings.jwtAudience.map { Array($0.utf8) })
+        } catch {
+            throw StartProblem("\(secret.path): \(error)")
+        }
     }
 
     /// A new guest.

@@ -1,21 +1,24 @@
 import HTTPCodec
+import WebPages
 
-/// The paths below `/demo` that the demo's page requests: guests, the order, phones.
+/// The demo's pages, and the paths below `/demo` that they request: guests, the order, phones.
 ///
-/// Only where pages are served, which is `switchboard dev`. Thread: the shard's.
-struct DemoRoutes {
+/// Thread: the shard's.
+struct DemoRoutes: ExtraRoutes {
     private let guests: GuestRoute?
     private let orders: OrderRoute
     private let phones: PhoneRoute?
 
-    init(shard: Shard) {
-        guests = shard.node.guests.map { GuestRoute(shard: shard, guests: $0) }
-        orders = OrderRoute(shard: shard)
-        phones = shard.node.phones.map { PhoneRoute(shard: shard, phones: $0) }
+    init(_ site: DemoSite, _ parts: ExtraRouteParts) {
+        guests = site.guests.map { GuestRoute(context: parts.context, commands: parts.commands, guests: $0) }
+        orders = OrderRoute(context: parts.context, topics: parts.topics, reactor: parts.reactor, site: site)
+        phones = site.phones.map { PhoneRoute(context: parts.context, phones: $0) }
     }
 
-    /// Answers a request of the demo; false for a path that is not one of these.
+    func isOwnPagesOnly(_ request: HTTPRequest) -> Bool { request.segments.first == "demo" }
+
     func answers(_ request: HTTPRequest, _ respond: @escaping Respond) -> Bool {
+        if answersPage(request, respond) { return true }
         let segments = request.segments
         guard segments.first == "demo", segments.count >= 2 else { return false }
         switch (segments[1], segments.count) {
@@ -28,6 +31,21 @@ struct DemoRoutes {
             phones.answer(request, segments.dropFirst(2), respond)
         default: return false
         }
+        return true
+    }
+
+    private func answersPage(_ request: HTTPRequest, _ respond: Respond) -> Bool {
+        guard let file = WebPages.files["/" + request.segments.joined(separator: "/")] else { return false }
+        guard request.head.method == .get || request.head.method == .head else {
+            respond(.methodNotAllowed([.get, .head], keepAlive: true))
+            return true
+        }
+        var response = HTTPResponse.typed(
+            HTTPHeaderValue(file.contentType) ?? "text/plain", status: 200, body: file.bytes, keepAlive: true)
+        response.set(.contentSecurityPolicy, HTTPHeaderValue(WebPages.contentSecurityPolicy) ?? "default-src 'none'")
+        response.set(.cacheControl, "no-cache")
+        response.set(.referrerPolicy, "no-referrer")
+        respond(response)
         return true
     }
 }

@@ -2,6 +2,7 @@ import Commands
 import Configuration
 import Core
 import Glibc
+import Operations
 import Reactors
 import RedisLink
 import Rights

@@ -1,15 +1,19 @@
 import Core
 import HTTPCodec
+import Operations
 import Reactors
 import Rights
-import Synchronization
+import Service
 
 /// `POST /demo/order` `{"outcome":"ready" or "failed"}`: the demo's backend processes the order `demo`.
 ///
 /// It publishes the events on `order:demo` as any backend would. Only where pages are served, which is `switchboard
 /// dev`. One order at a time on a node. Thread: the shard's.
 struct OrderRoute {
-    unowned let shard: Shard
+    let context: HTTPContext
+    let topics: EventLog
+    let reactor: Reactor
+    let site: DemoSite
 
     /// Orders are limited by one rate of the node, like a user's commands; the name cannot be a user's.
     private static let allowance = Array("/demo/order".utf8)
@@ -17,22 +21,19 @@ struct OrderRoute {
     /// Answers the request: 202 as soon as the order has begun.
     func answer(_ request: HTTPRequest, _ respond: @escaping Respond) {
         guard request.head.method == .post else { return respond(.methodNotAllowed([.post], keepAlive: true)) }
-        guard let body = try? JSON(parsing: request.body, limits: shard.limits.json),
+        guard let body = try? JSON(parsing: request.body, limits: context.limits.json),
             let outcome = body.root["outcome"]?.string.flatMap({ DemoOrder.Outcome(rawValue: $0) })
         else { return refuse(Refusal(.badRequest, "outcome must be \"ready\" or \"failed\""), respond) }
-        if let waitMs = shard.node.waitForUserAction(OrderRoute.allowance, nowMs: shard.nowMs) {
+        if let waitMs = context.rates.waitForUserAction(OrderRoute.allowance, nowMs: context.clock.nowMs) {
             return refuse(
                 Refusal(.rateLimited, "too many orders at once; try again", retryAfterMs: waitMs), respond)
         }
         guard let topic = Topic("order:" + DemoOrder.id) else { return }
-        let isFree = shard.node.isDemoOrderRunning.compareExchange(
-            expected: false, desired: true, ordering: .acquiringAndReleasing
-        ).exchanged
-        guard isFree else {
+        guard site.beginOrder() else {
             return refuse(Refusal(.conflict, "The order is being processed; wait until it is done."), respond)
         }
-        guard let run = OrderRun(shard, topic, DemoOrder(outcome)) else {
-            shard.node.isDemoOrderRunning.store(false, ordering: .releasing)
+        guard let run = OrderRun(self, topic, DemoOrder(outcome)) else {
+            site.endOrder()
             return refuse(Refusal(.internalError, "no order can be processed"), respond)
         }
         run.begin()
@@ -48,7 +49,7 @@ struct OrderRoute {
 ///
 /// Its timer holds it until the last event is published. Thread: the shard's.
 private final class OrderRun {
-    private unowned let shard: Shard
+    private let route: OrderRoute
     private let topic: Topic
     private let steps: [DemoOrder.Step]
     private var timer: ReactorTimer?
@@ -59,19 +60,19 @@ private final class OrderRun {
     private static let retryMs = 1_000
     private static let failuresMax = 30
 
-    init?(_ shard: Shard, _ topic: Topic, _ order: DemoOrder) {
-        self.shard = shard
+    init?(_ route: OrderRoute, _ topic: Topic, _ order: DemoOrder) {
+        self.route = route
         self.topic = topic
         steps = order.steps
         do {
-            timer = try ReactorTimer(shard.reactor) { [self] in publish() }
+            timer = try ReactorTimer(route.reactor) { [self] in publish() }
         } catch {
             return nil
         }
     }
 
     func begin() {
-        timer?.set(atMs: shard.nowMs + steps[0].delayMs)
+        timer?.set(atMs: route.context.clock.nowMs + steps[0].delayMs)
     }
 
     private func publish() {
@@ -79,23 +80,23 @@ private final class OrderRun {
         let step = steps[next]
         guard let event = EventName(step.event) else { return end() }
         // An event whose answer was lost is published twice; the app counts a photo once.
-        shard.store.publish(
-            topic, event, DemoOrder.payload(step, wallMs: shard.wallMs), nil, payer: nil
+        route.topics.publish(
+            topic, event, DemoOrder.payload(step, wallMs: route.context.clock.wallMs), nil, payer: nil
         ) { [self] result in
             guard case .success = result else {
                 failures += 1
                 guard failures < OrderRun.failuresMax else { return end() }
-                timer?.set(atMs: shard.nowMs + OrderRun.retryMs)
+                timer?.set(atMs: route.context.clock.nowMs + OrderRun.retryMs)
                 return
             }
             next += 1
             guard next < steps.count else { return end() }
-            timer?.set(atMs: shard.nowMs + steps[next].delayMs)
+            timer?.set(atMs: route.context.clock.nowMs + steps[next].delayMs)
         }
     }
 
     private func end() {
-        shard.node.isDemoOrderRunning.store(false, ordering: .releasing)
+        route.site.endOrder()
         timer?.invalidate()
         timer = nil
     }

@@ -9,7 +9,7 @@ import Rights
 /// see the device: the page draws it at random and shares it with nobody else. Only where pages are served, which is
 /// `switchboard dev`. Thread: the shard's.
 struct PhoneRoute {
-    unowned let shard: Shard
+    let context: HTTPContext
     let phones: DemoPhones
 
     /// Maximum ids of one request.
@@ -27,7 +27,7 @@ struct PhoneRoute {
             return respond(response)
         }
         guard request.head.method == .post else { return respond(.methodNotAllowed([.post], keepAlive: true)) }
-        guard let body = try? JSON(parsing: request.body, limits: shard.limits.json), let ids = body.root["ids"],
+        guard let body = try? JSON(parsing: request.body, limits: context.limits.json), let ids = body.root["ids"],
             ids.kind == .array
         else { return respond(.refusal(Refusal(.badRequest, "ids must be an array of texts"), keepAlive: true)) }
         phones.clear(

@@ -2,6 +2,7 @@ import Commands
 import Core
 import Dialects
 import HTTPCodec
+import Operations
 import Reactors
 import Rights
 
@@ -9,7 +10,9 @@ import Rights
 ///
 /// A 2xx is sent only after Redis has committed. A batch is answered item by item, in order. Thread: the shard's.
 struct BroadcastRoute {
-    unowned let shard: Shard
+    let context: HTTPContext
+    let topics: EventLog
+    let access: AccessPolicy
 
     /// Answers the request of a service.
     func answer(_ request: HTTPRequest, _ respond: @escaping Respond) {
@@ -25,7 +28,7 @@ struct BroadcastRoute {
     ) throws(Refusal) {
         let json: JSON
         do {
-            json = try JSON(parsing: body, limits: shard.limits.json)
+            json = try JSON(parsing: body, limits: context.limits.json)
         } catch {
             throw Refusal(.badRequest, "the body is \(error.rawValue)")
         }
@@ -54,8 +57,8 @@ struct BroadcastRoute {
         guard list.kind == .array else { throw Refusal(.badRequest, "'messages' must be an array") }
         let items = Array(list.members)
         guard !items.isEmpty else { throw Refusal(.badRequest, "'messages' is empty") }
-        guard items.count <= shard.limits.batchMax else {
-            throw Refusal(.badRequest, "a batch may have \(shard.limits.batchMax) messages")
+        guard items.count <= context.limits.batchMax else {
+            throw Refusal(.badRequest, "a batch may have \(context.limits.batchMax) messages")
         }
         let batch = BroadcastBatch(count: items.count) { respond($0.response) }
         for (index, item) in items.enumerated() {
@@ -74,8 +77,8 @@ struct BroadcastRoute {
         // Only services reach this route, and they have names: no connection is needed to tell them apart.
         let id = request.id.map { PublishID($0, of: caller, connection: []) }
         let payer = caller.payer(from: nil)
-        shard.store.publish(request.topic, request.event, request.data, id, payer: payer) { [shard] result in
-            if case .success = result { shard.statistics.httpPublishes.add(1) }
+        topics.publish(request.topic, request.event, request.data, id, payer: payer) { [context] result in
+            if case .success = result { context.statistics.httpPublishes.add(1) }
             completion(result.map { (request.topic, $0) })
         }
     }
@@ -86,9 +89,9 @@ struct BroadcastRoute {
         if value.members.contains(where: { !known.contains($0.name) }) {
             throw Refusal(.badRequest, "unknown member; a message has \(known.joined(separator: ", "))")
         }
-        let request = try PublishReader(.broadcast, bytesMax: shard.limits.publishBytesMax).request(value)
+        let request = try PublishReader(.broadcast, bytesMax: context.limits.publishBytesMax).request(value)
         // Only services reach this route, and no membership is checked for a service.
-        if case .refuse(let refusal) = shard.node.access.publish(request.topic, caller) { throw refusal }
+        if case .refuse(let refusal) = access.publish(request.topic, caller) { throw refusal }
         return request
     }
 

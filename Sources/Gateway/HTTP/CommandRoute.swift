@@ -1,6 +1,7 @@
 import Commands
 import Core
 import HTTPCodec
+import Operations
 import Reactors
 import Rights
 
@@ -8,37 +9,38 @@ import Rights
 ///
 /// Arguments come from the path, from the query of a GET, and from the body of all else. Thread: the shard's.
 struct CommandRoute {
-    unowned let shard: Shard
+    let context: HTTPContext
+    let commands: CommandService
 
     /// Answers `POST /v1/commands/<name>`.
     func answer(_ request: HTTPRequest, name: String, _ respond: @escaping Respond) {
-        perform(request, respond) { desk, arguments, caller, completion in
-            desk.perform(name, arguments, caller: caller, completion)
+        perform(request, respond) { commands, arguments, caller, completion in
+            commands.perform(name, arguments, caller: caller, completion)
         }
     }
 
     /// The command of a name; `nil` when there is none.
-    func command(_ name: String) -> CommandDescriptor? { shard.node.library.catalogue.command(named: name) }
+    func command(_ name: String) -> CommandDescriptor? { context.library.catalogue.command(named: name) }
 
     /// The command of a script's own route; `nil` when there is none, or none for the method.
     func route(_ method: HTTPMethod, _ segments: [String]) -> CommandDescriptor? {
-        guard case .command(let command, _, _) = shard.node.library.catalogue.route(method: method, segments: segments)
+        guard case .command(let command, _, _) = context.library.catalogue.route(method: method, segments: segments)
         else { return nil }
         return command
     }
 
     /// Answers a request to a script's own route; false when there is none.
     func answers(_ request: HTTPRequest, _ respond: @escaping Respond) -> Bool {
-        switch shard.node.library.catalogue.route(method: request.head.method, segments: request.segments) {
+        switch context.library.catalogue.route(method: request.head.method, segments: request.segments) {
         case .none:
             return false
         case .methodNotAllowed(let methods):
             respond(.methodNotAllowed(methods, keepAlive: true))
         case .command(let command, let route, let path):
-            perform(request, status: route.status, respond) { desk, arguments, caller, completion in
+            perform(request, status: route.status, respond) { commands, arguments, caller, completion in
                 var arguments = arguments
                 arguments.path = path
-                desk.perform(command, arguments, caller: caller, completion)
+                commands.perform(command, arguments, caller: caller, completion)
             }
         }
         return true
@@ -50,8 +52,8 @@ struct CommandRoute {
     ) {
         do throws(Refusal) {
             var arguments = try arguments(request)
-            arguments.payer = shard.node.payer(request.caller, at: request.origin.address)
-            call(shard.commands, arguments, request.caller) { result in
+            arguments.payer = context.rates.payer(request.caller, at: request.origin.address)
+            call(commands, arguments, request.caller) { result in
                 respond(CommandRoute.response(result, status: status))
             }
         } catch {
@@ -75,7 +77,7 @@ struct CommandRoute {
         guard items.isEmpty else { throw Refusal(.badRequest, "arguments belong into the body, not into the query") }
         guard !request.body.isEmpty else { return arguments }
         do {
-            let json = try JSON(parsing: request.body, limits: shard.limits.json)
+            let json = try JSON(parsing: request.body, limits: context.limits.json)
             guard json.root.kind == .object else { throw Refusal(.badRequest, "the body must be a JSON object") }
             arguments.body = json.root
             return arguments

@@ -7,7 +7,8 @@ import Rights
 /// The query's `service` is that of the calls, or `webhooks:NAME` for a receiver's events. For services alone, since a
 /// letter shows users' data of any topic. Thread: the shard's.
 struct DeadLetterRoute {
-    unowned let shard: Shard
+    let context: HTTPContext
+    let deadLetters: DeadLetters
 
     private static let limits = 1...100
     private static let limitUsual = 50
@@ -69,7 +70,7 @@ struct DeadLetterRoute {
     }
 
     private func read(_ query: Query, _ respond: @escaping Respond) {
-        shard.deadLetters.read(query.box, query.choice) { [limits = shard.limits.answers] result in
+        deadLetters.read(query.box, query.choice) { [limits = context.limits.answers] result in
             switch result {
             case .failure(let refusal): respond(BroadcastRoute.refused(refusal))
             case .success(let page):
@@ -85,7 +86,7 @@ struct DeadLetterRoute {
     }
 
     private func retry(_ query: Query, _ respond: @escaping Respond) {
-        shard.deadLetters.retry(query.box, query.choice) { result in
+        deadLetters.retry(query.box, query.choice) { result in
             switch result {
             case .failure(let refusal): respond(BroadcastRoute.refused(refusal))
             case .success(let outcome):
@@ -97,7 +98,7 @@ struct DeadLetterRoute {
     }
 
     private func drop(_ query: Query, _ respond: @escaping Respond) {
-        shard.deadLetters.drop(query.box, query.id) { result in
+        deadLetters.drop(query.box, query.id) { result in
             switch result {
             case .failure(let refusal): respond(BroadcastRoute.refused(refusal))
             case .success(let count):

@@ -1,8 +1,10 @@
 import Core
 import Dialects
 import HTTPCodec
+import Operations
 import Reactors
 import Rights
+import Service
 import Transport
 import WebSocketCodec
 
@@ -12,14 +14,6 @@ import WebSocketCodec
 ///
 /// One request is answered at a time. Later data of the client waits: at most one read of it, then in its socket.
 final class HTTPPeer: ConnectionHandler {
-    /// The listener of the connection, which decides the routes that it may reach.
-    enum ListenerRole: Sendable {
-        /// Clients and backends; operations too when they have no listener of their own.
-        case front(operations: Bool)
-        /// The private listener of operations.
-        case operations
-    }
-
     /// A request from its head to its answer.
     private struct Pending {
         let head: HTTPRequestHead
@@ -30,7 +24,7 @@ final class HTTPPeer: ConnectionHandler {
         var caller: Caller? { if case .success(let request) = verdict { request.caller } else { nil } }
     }
 
-    private unowned let shard: Shard
+    private unowned let server: HTTPServer
     private let role: ListenerRole
     private let isSecure: Bool
     private var connection: Connection?
@@ -51,12 +45,14 @@ final class HTTPPeer: ConnectionHandler {
     private var onAbandoned: (() -> Void)?
     private var stash: [UInt8] = []
 
-    init(shard: Shard, role: ListenerRole, isSecure: Bool) {
-        self.shard = shard
+    init(_ server: HTTPServer, role: ListenerRole, isSecure: Bool) {
+        self.server = server
         self.role = role
         self.isSecure = isSecure
-        parser = HTTPRequestParser(limits: HTTPLimits(shard.limits))
+        parser = HTTPRequestParser(limits: HTTPLimits(server.context.limits))
     }
+
+    private var context: HTTPContext { server.context }
 
     func accepted(_ connection: Connection) {
         self.connection = connection
@@ -64,13 +60,13 @@ final class HTTPPeer: ConnectionHandler {
 
     func opened(_ connection: Connection) {
         self.connection = connection
-        shard.opened(self)
-        if let access = shard.node.accessLog, !isOperations {
-            connection.number = shard.node.newConnectionNumber()
-            connection.openedMs = shard.nowMs
+        server.opened(self)
+        if let access = context.accessLog, !isOperations {
+            connection.number = access.newNumber()
+            connection.openedMs = context.clock.nowMs
             access.opened(connection.number, overTLS: isSecure, at: connection.address)
         }
-        connection.setDeadline(at: shard.nowMs + shard.limits.requestHeadMs)
+        connection.setDeadline(at: context.clock.nowMs + context.limits.requestHeadMs)
     }
 
     func received(_ bytes: Span<UInt8>) {
@@ -87,21 +83,21 @@ final class HTTPPeer: ConnectionHandler {
         defer { isProcessing = false }
         var position = 0
         if position < bytes.count && pending == nil && !parser.isInsideRequest {
-            connection?.setDeadline(at: shard.nowMs + shard.limits.requestHeadMs)
+            connection?.setDeadline(at: context.clock.nowMs + context.limits.requestHeadMs)
         }
         while let connection, connection.isOpen, let event = parser.next(bytes, at: &position) {
             switch event {
             case .head(let head):
-                asked = (head, shard.nowMs)
+                asked = (head, context.clock.nowMs)
                 if case .front = role {
-                    crossOrigin = shard.router.crossOrigin.fields(head)
-                    retelling = shard.router.retelling(head)
+                    crossOrigin = server.router.crossOrigin.fields(head)
+                    retelling = server.router.retelling(head)
                 }
                 if let upgrade = head.upgrade {
                     return openWebSocket(head, upgrade, rest: bytes, from: position)
                 }
                 if head.method == .get, head.body == .none, case .front = role,
-                    let entry = shard.node.dialects.entry(head, .eventStream)
+                    let entry = context.dialects.entry(head, .eventStream)
                 {
                     return openStream(head, entry, rest: bytes.count - position)
                 }
@@ -109,7 +105,7 @@ final class HTTPPeer: ConnectionHandler {
             case .body(let body):
                 guard let pending else { return connection.abort(.internalError) }
                 isBusy = true
-                shard.requestsInFlight += 1
+                server.requestBegan()
                 answer(pending, body)
                 guard isBusy else { continue }
                 if onAbandoned == nil || position < bytes.count { connection.pauseReading() }
@@ -129,13 +125,13 @@ final class HTTPPeer: ConnectionHandler {
 
     /// Checks a head; false when the request was refused for it and its body is not read.
     private func take(_ head: HTTPRequestHead, _ connection: Connection) -> Bool {
-        let verdict = RequestGate(shard: shard, role: role).judge(head, origin(head))
+        let verdict = RequestGate(context: context, router: server.router, role: role).judge(head, origin(head))
         pending = Pending(head: head, verdict: verdict.map(\.request))
         switch verdict {
         case .failure(let refusal):
             guard head.body != .none else { return true }
-            shard.statistics.requests.add(1)
-            refuse(shard.router.refused(refusal, head, keepAlive: false), method: head.method)
+            context.statistics.requests.add(1)
+            refuse(server.router.refused(refusal, head, keepAlive: false), method: head.method)
             return false
         case .success(let admitted):
             if let failure = parser.limitBody(to: admitted.bodyBytesMax) {
@@ -143,27 +139,27 @@ final class HTTPPeer: ConnectionHandler {
                 return false
             }
             if head.expectsContinue { _ = connection.send(HTTPResponse.continue100) }
-            connection.setDeadline(at: shard.nowMs + shard.limits.requestBodyMs)
+            connection.setDeadline(at: context.clock.nowMs + context.limits.requestBodyMs)
             return true
         }
     }
 
     private func answer(_ pending: Pending, _ body: [UInt8]) {
-        shard.statistics.requests.add(1)
+        context.statistics.requests.add(1)
         connection?.setDeadline(at: Int.max)
         switch pending.verdict {
         case .failure(let refusal):
-            respond(shard.router.refused(refusal, pending.head, keepAlive: pending.head.keepAlive))
+            respond(server.router.refused(refusal, pending.head, keepAlive: pending.head.keepAlive))
         case .success(var request):
             request.body = body
             request.watch = { [unowned self] in onAbandoned = $0 }
-            shard.router.route(request, role: role) { [self] response in respond(response) }
+            server.router.route(request, role: role) { [self] response in respond(response) }
         }
     }
 
     private func origin(_ head: HTTPRequestHead) -> ClientAddress {
-        ClientAddress(head.headers, peer: connection?.address, overTLS: isSecure) { [shard] address in
-            shard.node.isTrustedProxy(address)
+        ClientAddress(head.headers, peer: connection?.address, overTLS: isSecure) { [server] address in
+            server.context.rates.isTrustedProxy(address)
         }
     }
 
@@ -171,19 +167,19 @@ final class HTTPPeer: ConnectionHandler {
         guard isBusy, let head = pending?.head, let connection else { return }
         let failure = response.failure
         var response = retelling?.retold(response) ?? response
-        response.keepAlive = head.keepAlive && response.keepAlive && !shard.node.health.isDraining
+        response.keepAlive = head.keepAlive && response.keepAlive && !context.health.isDraining
         if (200..<300).contains(response.status) { connection.markEstablished() }
         let caller = pending?.caller
         pending = nil
         isBusy = false
         onAbandoned = nil
-        shard.requestsInFlight -= 1
+        server.requestEnded()
         retelling = nil
         note(response, failure, caller)
         guard response.keepAlive else { return finish(response, method: head.method, reason: .httpDone) }
         addStandingFields(&response)
         guard connection.send(response.encoded(for: head.method)) else { return connection.close(.slowConsumer) }
-        connection.setDeadline(at: shard.nowMs + shard.limits.keepAliveMs)
+        connection.setDeadline(at: context.clock.nowMs + context.limits.keepAliveMs)
         guard !isProcessing else { return }
         // The data that the client sent ahead is next; it may make this connection busy again.
         let ahead = stash
@@ -210,7 +206,7 @@ final class HTTPPeer: ConnectionHandler {
     private func addStandingFields(_ response: inout HTTPResponse) {
         CrossOrigin.add(crossOrigin, to: &response)
         if !response.has(.cacheControl) { response.add(.cacheControl, "no-store") }
-        if isSecure, let field = shard.node.strictTransport { response.set(field.name, field.value) }
+        if isSecure, let field = context.options.strictTransport { response.set(field.name, field.value) }
     }
 
     /// Logs a response; `failure` is its error before a pack rewrote it.
@@ -226,11 +222,11 @@ final class HTTPPeer: ConnectionHandler {
     ) {
         guard let connection else { return }
         let address = asked.map { origin($0.head).address } ?? connection.address
-        let tookMs = asked.map { shard.nowMs - $0.atMs } ?? 0
+        let tookMs = asked.map { context.clock.nowMs - $0.atMs } ?? 0
         RequestNote(
             head: asked?.head, caller: caller, address: address, status: status, failure: failure, bytes: bytes,
             tookMs: tookMs, connection: connection.number, isReported: isReported
-        ).write(to: shard)
+        ).write(to: context)
         asked = nil
     }
 
@@ -241,12 +237,12 @@ final class HTTPPeer: ConnectionHandler {
         guard case .front = role else {
             return refuse(.refusal(Refusal(.notFound, "there is no WebSocket here"), keepAlive: false), method: .get)
         }
-        guard let opening = admit(head, { shard.router.openWebSocket(head, $0) }) else { return }
+        guard let opening = admit(head, { server.router.opener.openWebSocket(head, $0) }) else { return }
         let subprotocol = opening.dialect?.subprotocol.flatMap { name in
             upgrade.protocols.contains { $0.elementsEqual(name.utf8) } ? HTTPHeaderValue(name) : nil
         }
         let accept = Base64.encode(Digest.sha1(WebSocketHandshake.acceptInput(key: upgrade.key)), .standard)
-        let offered = shard.node.deflates ? head.headers.values(of: "sec-websocket-extensions") : []
+        let offered = context.options.deflates ? head.headers.values(of: "sec-websocket-extensions") : []
         let deflate = DeflateAgreement(offered: offered)
         guard let value = HTTPHeaderValue(accept) else { return connection.abort(.internalError) }
         let answer = HTTPResponse.switchingProtocols(
@@ -261,12 +257,13 @@ final class HTTPPeer: ConnectionHandler {
         let transport: WebSocketTransport
         switch opening {
         case .echo:
-            transport = WebSocketTransport(echo: shard, connection: connection, deflate: deflate)
+            transport = WebSocketTransport(echo: server.transports, connection: connection, deflate: deflate)
         case .machine(let dialect, let caller):
-            let peer = Peer(host: shard, dialect: dialect, caller: caller)
-            transport = WebSocketTransport(shard: shard, connection: connection, peer: peer, deflate: deflate)
+            let peer = server.transports.peer(dialect, caller)
+            transport = WebSocketTransport(server.transports, connection: connection, peer: peer, deflate: deflate)
         case .move(let session):
-            transport = WebSocketTransport(shard: shard, connection: connection, probing: session, deflate: deflate)
+            transport = WebSocketTransport(
+                server.transports, connection: connection, probing: session, deflate: deflate)
         case .moveElsewhere:
             return
         }
@@ -286,28 +283,25 @@ final class HTTPPeer: ConnectionHandler {
             return refuse(.refusal(refusal, keepAlive: false), method: .get)
         }
         self.connection = nil
-        shard.ended(self)
-        shard.polling.send(moving, to: home, session, answer: answer, deflate)
+        server.ended(self)
+        server.polling.send(moving, to: home, session, answer: answer, deflate)
     }
 
     private func openStream(_ head: HTTPRequestHead, _ entry: DialectRegistry.Entry, rest: Int) {
         guard let connection else { return }
-        shard.statistics.requests.add(1)
+        context.statistics.requests.add(1)
         let address = origin(head).address
-        if let waitMs = shard.node.waitForRequest(address, nowMs: shard.nowMs) {
-            shard.statistics.rateLimited.add(1)
-            let text = "more than \(shard.limits.requestsPerAddressPerSecond) requests a second from this address"
-            return refuse(
-                .refusal(Refusal(.rateLimited, text, retryAfterMs: waitMs), keepAlive: false), method: head.method)
+        if let refusal = context.refusalOfRate(address) {
+            return refuse(.refusal(refusal, keepAlive: false), method: head.method)
         }
-        guard let opening = admit(head, { shard.router.open(entry, head, $0) }) else { return }
-        let more = [isSecure ? shard.node.strictTransport : nil].compactMap(\.self)
+        guard let opening = admit(head, { server.router.opener.open(entry, head, $0) }) else { return }
+        let more = [isSecure ? context.options.strictTransport : nil].compactMap(\.self)
         guard case .machine(let dialect, let caller) = opening,
             connection.send(HTTPResponse.eventStream(crossOrigin + more))
         else { return connection.abort(.internalError) }
         note(status: 200, by: caller)
-        let peer = Peer(host: shard, dialect: dialect, caller: caller)
-        let transport = EventStreamTransport(shard: shard, connection: connection, peer: peer)
+        let peer = server.transports.peer(dialect, caller)
+        let transport = EventStreamTransport(server.transports, connection: connection, peer: peer)
         hand(connection, to: transport)
         transport.begin()
         if rest > 0 { transport.close(.badRequest) }
@@ -315,10 +309,10 @@ final class HTTPPeer: ConnectionHandler {
 
     /// Opens the request's session when one more client is admitted; `nil` when the request was refused.
     private func admit(
-        _ head: HTTPRequestHead, _ open: (ClientAddress) -> Result<Router.Opening, Router.RefusedEntry>
-    ) -> Router.Opening? {
+        _ head: HTTPRequestHead, _ open: (ClientAddress) -> Result<SessionOpener.Opening, SessionOpener.RefusedEntry>
+    ) -> SessionOpener.Opening? {
         guard let connection else { return nil }
-        guard !shard.node.memory.isShort else {
+        guard !context.memory.isShort else {
             let refusal = Refusal(.unavailable, "this node takes no more clients now", retryAfterMs: 1_000)
             refuse(.refusal(refusal, keepAlive: false), method: .get, reason: .connectionLimit)
             return nil
@@ -341,7 +335,7 @@ final class HTTPPeer: ConnectionHandler {
     /// Passes the connection to a transport.
     private func hand(_ connection: Connection, to transport: any ConnectionTransport) {
         self.connection = nil
-        shard.ended(self)
+        server.ended(self)
         connection.replaceHandler(transport)
     }
 
@@ -355,7 +349,7 @@ final class HTTPPeer: ConnectionHandler {
         let detail = connection.failureText
         // The health checks of balancers connect and send nothing.
         if reason == .tlsFailed && detail == Connection.endedHandshakeText { trouble = .gone }
-        shard.node.clientLog.write(trouble, nowMs: shard.nowMs) {
+        context.clientLog.write(trouble, nowMs: context.clock.nowMs) {
             [("reason", reason.rawValue)] + (detail.isEmpty ? [] : [("detail", detail)])
                 + ClientLog.fields(pending?.caller, at: connection.address)
                 + (connection.bytesUnsent > 0 ? [("bytes", "\(connection.bytesUnsent)")] : [])
@@ -380,18 +374,18 @@ final class HTTPPeer: ConnectionHandler {
     }
 
     func ended(_ reason: CloseReason) {
-        if reason == .strayProxyHeader || reason == .proxyHeader { shard.node.tell(reason, onTLS: isSecure) }
+        if reason == .strayProxyHeader || reason == .proxyHeader { server.proxyMismatched(reason, onTLS: isSecure) }
         logEnd(reason)
         if let connection {
             if isBusy { note(status: RequestNote.abandoned, by: pending?.caller) }
-            shard.writeAccess(connection, .http, reason, by: nil)
+            context.accessLog?.ended(connection, .http, reason, by: nil, nowMs: context.clock.nowMs)
         }
-        if isBusy { shard.requestsInFlight -= 1 }
+        if isBusy { server.requestEnded() }
         isBusy = false
         let onAbandoned = onAbandoned
         self.onAbandoned = nil
         onAbandoned?()
-        shard.ended(self)
+        server.ended(self)
         connection = nil
         stash = []
     }

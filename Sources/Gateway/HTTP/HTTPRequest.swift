@@ -22,10 +22,3 @@ struct HTTPRequest {
 
 /// Answers a request: once, now or later, on the shard's thread.
 typealias Respond = (HTTPResponse) -> Void
-
-extension Credentials {
-    /// Reads the credentials of a request.
-    init(_ head: HTTPRequestHead) {
-        self.init(apiKeys: head.headers.values(of: "apikey"), authorizations: head.headers.values(of: "authorization"))
-    }
-}

@@ -1,5 +1,6 @@
 import Core
 import HTTPCodec
+import Operations
 import Reactors
 import Rights
 
@@ -7,19 +8,20 @@ import Rights
 ///
 /// Thread: the shard's.
 struct HealthRoute {
-    unowned let shard: Shard
+    let health: Health
+    let figures: NodeFigures
+    let nodeName: String
 
     /// Answers the request.
     func answer(_ respond: Respond) {
-        let node = shard.node
-        node.lookAtLoops()
-        let uptimeSeconds = (Clock.monotonicMs() - node.startedMs) / 1_000
-        var body = Array("{\"status\":\"\(node.health.status)\",\"node\":".utf8)
-        body.append(jsonString: node.name)
+        health.checkLoops(figures.shards.all)
+        let uptimeSeconds = (Clock.monotonicMs() - figures.startedMs) / 1_000
+        var body = Array("{\"status\":\"\(health.status)\",\"node\":".utf8)
+        body.append(jsonString: nodeName)
         body.append(text: ",\"version\":")
         body.append(jsonString: ProductVersion.text)
         body.append(text: ",\"uptimeSeconds\":\(uptimeSeconds),\"rows\":[")
-        for (index, entry) in node.health.rows.enumerated() {
+        for (index, entry) in health.rows.enumerated() {
             if index > 0 { body.append(UInt8(ascii: ",")) }
             HealthRoute.append(entry, to: &body)
         }

@@ -1,5 +1,6 @@
 import Core
 import HTTPCodec
+import Operations
 import Reactors
 
 /// `/livez`, `/readyz`, `/metrics`: for balancers, supervisors and Prometheus.
@@ -9,7 +10,9 @@ import Reactors
 ///
 /// Thread: the shard's.
 struct OperationsRoute {
-    unowned let shard: Shard
+    let context: HTTPContext
+    let metrics: Metrics
+    let pages: PageCheck
 
     private static let names = ["livez", "readyz", "metrics"]
 
@@ -34,7 +37,7 @@ struct OperationsRoute {
             respond(.refusal(Refusal(.forbidden, text), keepAlive: true))
             return true
         }
-        if !isPrivate, name != "livez", let refusal = shard.router.foreignPage(request.head, request.origin) {
+        if !isPrivate, name != "livez", let refusal = pages.refusalOfForeign(request.head, request.origin) {
             respond(.refusal(refusal, keepAlive: true))
             return true
         }
@@ -42,7 +45,7 @@ struct OperationsRoute {
         case "livez": respond(.json(status: 200, body: Array("{\"status\":\"alive\"}".utf8), keepAlive: true))
         case "readyz": respond(readiness())
         default:
-            let text = Metrics.text(of: shard.node)
+            let text = metrics.text()
             respond(.typed("text/plain; version=0.0.4; charset=utf-8", status: 200, body: text, keepAlive: true))
         }
         return true
@@ -53,8 +56,8 @@ struct OperationsRoute {
     /// With `--ready-partial`, also while some masters of a cluster fail; they are listed. Otherwise 503 with the
     /// reasons, most important first.
     private func readiness() -> HTTPResponse {
-        shard.node.lookAtLoops()
-        let health = shard.node.health
+        context.health.checkLoops(metrics.figures.shards.all)
+        let health = context.health
         let conditions = health.conditions
         guard let first = conditions.first else {
             var body: [UInt8] = []
@@ -92,7 +95,7 @@ struct OperationsRoute {
 
     /// Adds the faults that all nodes share: name, start time and mend.
     private func appendWarnings(to body: inout [UInt8]) {
-        let warnings = shard.node.health.warnings
+        let warnings = context.health.warnings
         guard !warnings.isEmpty else { return }
         body.append(text: ",\"warnings\":[")
         for (index, warning) in warnings.enumerated() {

@@ -1,16 +1,19 @@
 import Core
 import Dialects
 import HTTPCodec
+import Operations
 import Rights
 
 /// Engine.IO's polling: `GET` and `POST` at the path of Socket.IO.
 ///
 /// Thread: the shard's.
 struct PollingRoute {
-    unowned let shard: Shard
+    let context: HTTPContext
+    let polling: PollingServer
+    let opener: SessionOpener
 
     /// Whether a path is Socket.IO's.
-    func owns(_ path: [UInt8]) -> Bool { shard.node.dialects.entry(path, .packets) != nil }
+    func owns(_ path: [UInt8]) -> Bool { context.dialects.entry(path, .packets) != nil }
 
     /// Maximum bytes of a body: one packet may be as large as a WebSocket message.
     static func bodyBytesMax(_ limits: Limits) -> Int {
@@ -25,17 +28,17 @@ struct PollingRoute {
             switch try EngineRequest(polling: head) {
             case .open: open(request, respond, answer)
             case .fetch(let session):
-                let number = shard.polling.newNumber()
-                request.watch { [unowned shard] in shard.polling.abandoned(session, number) }
-                shard.polling.request(number, session, nil, at: request.origin.address, answer)
+                let number = polling.newNumber()
+                request.watch { [polling] in polling.abandoned(session, number) }
+                polling.request(number, session, nil, at: request.origin.address, answer)
             case .send(let session):
                 if case .one(let type) = head.headers.single("content-type"),
                     ASCII.equalIgnoringCase(type, "application/octet-stream".utf8)
                 {
                     throw .request
                 }
-                let number = shard.polling.newNumber()
-                shard.polling.request(number, session, request.body, at: request.origin.address, answer)
+                let number = polling.newNumber()
+                polling.request(number, session, request.body, at: request.origin.address, answer)
             }
         } catch {
             answer(.fault(error))
@@ -43,17 +46,17 @@ struct PollingRoute {
     }
 
     private func open(_ request: HTTPRequest, _ respond: Respond, _ answer: @escaping PollingTransport.Answer) {
-        guard let entry = shard.node.dialects.entry(request.head.path, .packets) else {
+        guard let entry = context.dialects.entry(request.head.path, .packets) else {
             return answer(.fault(.request))
         }
-        guard !shard.node.memory.isShort, !shard.node.health.isDraining else { return answer(.busy) }
-        switch shard.router.open(entry, request.head, request.origin) {
+        guard !context.memory.isShort, !context.health.isDraining else { return answer(.busy) }
+        switch opener.open(entry, request.head, request.origin) {
         case .failure(let refused) where refused.status == 403:
             answer(.fault(.forbidden))
         case .failure(let refused):
             respond(.refusal(refused.refusal, status: refused.status, keepAlive: true))
         case .success(.machine(let dialect as SocketIODialect, let caller)):
-            guard shard.polling.open(dialect, caller, at: request.origin.address, answer) else {
+            guard polling.open(dialect, caller, at: request.origin.address, answer) else {
                 let refusal = Refusal(.rateLimited, "too many connections from this address", retryAfterMs: 1_000)
                 return respond(.refusal(refusal, keepAlive: true))
             }

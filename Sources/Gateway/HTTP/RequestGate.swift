@@ -1,8 +1,10 @@
 import Commands
 import Core
 import HTTPCodec
+import Operations
 import Reactors
 import Rights
+import Service
 
 /// Decides from a request's head whether its body is read: path, rate of the address, credentials, rights.
 ///
@@ -14,18 +16,19 @@ struct RequestGate {
         let bodyBytesMax: Int
     }
 
-    unowned let shard: Shard
-    let role: HTTPPeer.ListenerRole
+    let context: HTTPContext
+    let router: Router
+    let role: ListenerRole
 
     /// Checks a head.
     func judge(_ head: HTTPRequestHead, _ origin: ClientAddress) -> Result<Admitted, Refusal> {
-        let isPolling = shard.node.dialects.entry(head.path, .packets) != nil
+        let isPolling = context.dialects.entry(head.path, .packets) != nil
         guard let segments = RequestGate.segments(head, mayEndInSlash: isPolling) else {
             return .failure(Refusal(.badRequest, "the path is malformed"))
         }
         let match = GatewayRoutes.match(head.method, segments)
         return caller(head, segments, match, origin).map { caller in
-            let limits = shard.limits
+            let limits = context.limits
             var bytesMax = caller.isAnonymous ? limits.anonymousBodyBytesMax : limits.bodyBytesMax
             if isPolling { bytesMax = PollingRoute.bodyBytesMax(limits) }
             return Admitted(
@@ -39,33 +42,29 @@ struct RequestGate {
         _ head: HTTPRequestHead, _ segments: [String], _ match: GatewayRoutes.Match, _ origin: ClientAddress
     ) -> Result<Caller, Refusal> {
         guard case .front = role else { return .success(.anonymous) }
-        let rights = shard.node.rights
+        let authenticator = context.gate.authenticator
         let credentials = Credentials(head)
-        let holder = rights.authenticator.keyHolder(credentials)
+        let holder = authenticator.keyHolder(credentials)
         if let refusal = tooManyRequests(origin.address, isService: holder?.isService == true) {
             return .failure(refusal)
         }
         // Pages and health checks are public, whatever their fields contain. A preflight request bears no credentials.
         if CrossOrigin.isPreflight(head) { return .success(.anonymous) }
-        let command = shard.router.command(match, segments, head.method)
+        let command = router.command(match, segments, head.method)
         guard command != nil || match.judged?.asksForCredentials == true else { return .success(.anonymous) }
         let judged =
             (holder.map { .success($0) }
-            ?? rights.authenticator.bearer(credentials, now: shard.wallSeconds)).flatMap(shard.node.unlessRevoked)
+            ?? authenticator.bearer(credentials, now: context.clock.wallSeconds)).flatMap(context.gate.unlessRevoked)
         switch judged {
         case .failure(let refusal):
-            shard.statistics.authenticationFailures.add(1)
-            shard.node.clientLog.write(.credentials, nowMs: shard.nowMs) {
-                [("reason", refusal.name), ("error", refusal.message), ("path", ClientLog.text(head.path))]
-                    + ClientLog.fields(nil, at: origin.address)
-            }
+            context.credentialsRefused(refusal, head, origin)
             return .failure(refusal)
         case .success(let caller):
-            if case .user = caller, !shard.node.knowsEveryRevocation {
+            if case .user = caller, !context.gate.knowsEveryRevocation {
                 let text = "what was revoked is not read yet; try again"
                 return .failure(Refusal(.unavailable, text, retryAfterMs: 1_000))
             }
-            let rights = shard.node.callRights
+            let rights = context.callRights
             if let route = match.judged, let refusal = rights.refusal(route, segments, caller) {
                 return .failure(refusal)
             }
@@ -79,11 +78,7 @@ struct RequestGate {
     /// A backend's key is checked before, since one backend may send requests for many users. A token is checked after,
     /// since checking it costs more.
     private func tooManyRequests(_ address: IPAddress?, isService: Bool) -> Refusal? {
-        guard !isService, let waitMs = shard.node.waitForRequest(address, nowMs: shard.nowMs) else { return nil }
-        shard.statistics.rateLimited.add(1)
-        return Refusal(
-            .rateLimited, "more than \(shard.limits.requestsPerAddressPerSecond) requests a second from this address",
-            retryAfterMs: waitMs)
+        isService ? nil : context.refusalOfRate(address)
     }
 
     /// Empty segments are refused, not skipped: a proxy in front may have judged `//` differently.

@@ -1,7 +1,9 @@
 import Core
 import HTTPCodec
+import Operations
 import Reactors
 import Rights
+import Service
 
 /// An answered request, for the log.
 ///
@@ -48,15 +50,15 @@ struct RequestNote {
     }
 
     /// Writes the log lines of the request.
-    func write(to shard: Shard) {
-        if let access = shard.node.accessLog, connection > 0 {
+    func write(to context: HTTPContext) {
+        if let access = context.accessLog, connection > 0 {
             access.answered(
                 connection, request + ClientLog.fields(caller, at: address), status: status, tookMs: tookMs,
                 bytes: bytes)
         }
         guard let trouble, !isReported else { return }
-        if trouble == .upgradeMissing { shard.statistics.upgradesMissing.add(1) }
-        shard.node.clientLog.write(trouble, nowMs: shard.nowMs) {
+        if trouble == .upgradeMissing { context.statistics.upgradesMissing.add(1) }
+        context.clientLog.write(trouble, nowMs: context.clock.nowMs) {
             let reason = failure.map { [("reason", $0.code), ("error", $0.message)] } ?? []
             return [("status", "\(status)")] + request + reason + ClientLog.fields(caller, at: address)
         }

@@ -3,12 +3,15 @@ import Core
 import HTTPCodec
 import Reactors
 import Rights
+import Service
 
 /// `PUT` and `DELETE /v1/topics/{topic}/members/{user}`, and `POST /v1/revocations`: services grant and revoke access.
 ///
 /// Every gateway applies a change within two seconds. Thread: the shard's.
 struct RightsRoute {
-    unowned let shard: Shard
+    let context: HTTPContext
+    let access: AccessPolicy
+    let members: any MembershipWriter
 
     /// Seconds that the time of a revocation may lie ahead of this clock, since clocks differ.
     private static let aheadSecondsMax = 300
@@ -39,7 +42,7 @@ struct RightsRoute {
         guard let topic = Topic(request.segments[2]) else {
             throw Refusal(.badRequest, "the topic must be namespace:id, e.g. conversation:7")
         }
-        guard let policy = shard.node.access.policy(of: topic) else {
+        guard let policy = access.policy(of: topic) else {
             throw Refusal(.notFound, "there is no such namespace")
         }
         guard policy.subscribe == .granted || policy.publish == .granted else {
@@ -51,11 +54,11 @@ struct RightsRoute {
         }
         guard request.body.isEmpty else { throw Refusal(.badRequest, "this takes no body") }
         let isMember = request.head.method == .put
-        shard.rightsStore.setMember(topic, user: user, isMember: isMember) { [shard] result in
+        members.setMember(topic, user: user, isMember: isMember) { [context] result in
             switch result {
             case .failure(let refusal): respond(BroadcastRoute.refused(refusal))
             case .success(.full):
-                let text = "a topic may have \(shard.limits.membersMax) members"
+                let text = "a topic may have \(context.limits.membersMax) members"
                 respond(.refusal(Refusal(.tooLarge, text), keepAlive: true))
             case .success(let change):
                 var body: [UInt8] = []
@@ -70,7 +73,7 @@ struct RightsRoute {
     // MARK: Revocations
 
     private func subject(_ body: [UInt8]) throws(Refusal) -> Revocation.Subject {
-        guard let json = try? JSON(parsing: body, limits: shard.limits.json), json.root.kind == .object else {
+        guard let json = try? JSON(parsing: body, limits: context.limits.json), json.root.kind == .object else {
             throw Refusal(.badRequest, "the body must be a JSON object with 'user' or 'tokenId'")
         }
         let known = ["user", "tokenId", "before"]
@@ -98,7 +101,7 @@ struct RightsRoute {
 
     /// The time up to which issued tokens are refused: by default now, and at most slightly ahead, in Unix seconds.
     private func until(_ value: JSON.Value?) throws(Refusal) -> Int {
-        let now = shard.wallSeconds
+        let now = context.clock.wallSeconds
         guard let value else { return now }
         // 70.0 is an integer, too, by JSON Schema; arguments of commands follow the same rule.
         guard let before = value.double.flatMap({ Int(exactly: $0) }), RightsRoute.times.contains(before) else {
@@ -108,7 +111,7 @@ struct RightsRoute {
     }
 
     private func revoke(_ subject: Revocation.Subject, _ respond: @escaping Respond) {
-        shard.rightsStore.revoke(subject) { result in
+        members.revoke(subject) { result in
             switch result {
             case .failure(let refusal): respond(BroadcastRoute.refused(refusal))
             case .success(let subject):

@@ -2,38 +2,31 @@ import Commands
 import Core
 import Dialects
 import HTTPCodec
+import Operations
 import Reactors
 import Rights
-import Transport
-import WebPages
 
 /// The HTTP interface: dispatches each request to its route.
 ///
 /// Thread: the shard's.
 final class Router {
-    /// The result of an upgrade.
-    enum Opening {
-        /// The conformance echo.
-        case echo
-        /// A new session in a dialect, with that caller.
-        case machine(any Dialect, Caller)
-        /// Resumes a session that was using long polling.
-        case move(PollingTransport)
-        /// The same, for a session on that shard.
-        case moveElsewhere(Int, session: [UInt8])
-
-        /// The caller that the upgrade's credentials name.
-        var caller: Caller? {
-            if case .machine(_, let caller) = self { caller } else { nil }
-        }
-
-        /// The dialect; `nil` for the echo.
-        var dialect: (any Dialect)? {
-            if case .machine(let dialect, _) = self { dialect } else { nil }
-        }
+    /// The rooms below the routes.
+    struct Services {
+        let commands: CommandService
+        let topics: EventLog
+        let access: AccessPolicy
+        let reading: TopicReading
+        let members: any MembershipWriter
+        let deadLetters: DeadLetters
+        let budgets: Budgets
+        let metrics: Metrics
+        let documents: OpenAPIDocuments
+        let polling: PollingServer
+        let extra: (any ExtraRoutes)?
     }
 
-    private unowned let shard: Shard
+    private let context: HTTPContext
+    private let pages: PageCheck
     private let broadcast: BroadcastRoute
     private let supabase: SupabaseRoute
     private let topics: TopicRoute
@@ -44,25 +37,30 @@ final class Router {
     private let deadLetters: DeadLetterRoute
     private let health: HealthRoute
     private let description: OpenAPIRoute
-    private let demo: DemoRoutes?
-    let crossOrigin: CrossOrigin
     private let polling: PollingRoute
+    private let extra: (any ExtraRoutes)?
+    let crossOrigin: CrossOrigin
+    let opener: SessionOpener
 
-    init(shard: Shard) {
-        self.shard = shard
-        crossOrigin = CrossOrigin(origins: shard.node.origins)
-        broadcast = BroadcastRoute(shard: shard)
-        supabase = SupabaseRoute(shard: shard)
-        topics = TopicRoute(shard: shard)
-        operations = OperationsRoute(shard: shard)
-        commands = CommandRoute(shard: shard)
-        rights = RightsRoute(shard: shard)
-        userData = UserDataRoute(shard: shard)
-        deadLetters = DeadLetterRoute(shard: shard)
-        health = HealthRoute(shard: shard)
-        description = OpenAPIRoute(shard: shard)
-        polling = PollingRoute(shard: shard)
-        demo = shard.node.servesPages ? DemoRoutes(shard: shard) : nil
+    init(_ context: HTTPContext, _ services: Services) {
+        self.context = context
+        pages = PageCheck(context: context)
+        crossOrigin = CrossOrigin(origins: context.gate.origins)
+        opener = SessionOpener(context, services.polling)
+        broadcast = BroadcastRoute(context: context, topics: services.topics, access: services.access)
+        supabase = SupabaseRoute(context: context, topics: services.topics, access: services.access)
+        topics = TopicRoute(
+            context: context, topics: services.topics, access: services.access, reading: services.reading)
+        operations = OperationsRoute(context: context, metrics: services.metrics, pages: pages)
+        commands = CommandRoute(context: context, commands: services.commands)
+        rights = RightsRoute(context: context, access: services.access, members: services.members)
+        userData = UserDataRoute(context: context, commands: services.commands, budgets: services.budgets)
+        deadLetters = DeadLetterRoute(context: context, deadLetters: services.deadLetters)
+        health = HealthRoute(
+            health: context.health, figures: services.metrics.figures, nodeName: services.reading.nodeName)
+        description = OpenAPIRoute(context, services.documents)
+        polling = PollingRoute(context: context, polling: services.polling, opener: opener)
+        extra = services.extra
     }
 
     // MARK: Request heads
@@ -91,18 +89,17 @@ final class Router {
 
     /// The pack's form of refusals of a request; `nil`: the usual form.
     func retelling(_ head: HTTPRequestHead) -> ErrorRewriter? {
-        let errors = shard.node.library.routeErrors
+        let errors = context.library.routeErrors
         guard !errors.isEmpty, let segments = head.pathSegments?.map({ String(decoding: $0, as: UTF8.self) }),
             let own = errors.first(where: { $0.owns(segments) })
         else { return nil }
-        return ErrorRewriter(errors: own, head: head, log: shard.node.log)
+        return ErrorRewriter(errors: own, head: head, log: context.log)
     }
 
     // MARK: Answers
 
     /// Answers a request, now or later.
-    func route(_ request: HTTPRequest, role: HTTPPeer.ListenerRole, _ respond: @escaping Respond) {
-        let segments = request.segments
+    func route(_ request: HTTPRequest, role: ListenerRole, _ respond: @escaping Respond) {
         if case .front = role, CrossOrigin.isPreflight(request.head) {
             return respond(crossOrigin.preflight(request.head))
         }
@@ -121,19 +118,20 @@ final class Router {
             case .none:
                 if commands.answers(request, respond) { return }
             }
-            if shard.node.dialects.opensWebSocket(request.head) {
+            if context.dialects.opensWebSocket(request.head) {
                 return respond(
                     .refusal(
                         Refusal(.badRequest, "this path opens a WebSocket; send an upgrade"), status: 426,
                         keepAlive: true))
             }
-            if let demo, segments.first == "demo" {
-                if let refusal = foreignPage(request.head, request.origin) {
+            if let extra {
+                if extra.isOwnPagesOnly(request),
+                    let refusal = pages.refusalOfForeign(request.head, request.origin)
+                {
                     return respond(.refusal(refusal, keepAlive: true))
                 }
-                if demo.answers(request, respond) { return }
+                if extra.answers(request, respond) { return }
             }
-            if shard.node.servesPages, let page = page(request) { return respond(page) }
         }
         respond(.refusal(Refusal(.notFound, "there is no such path"), keepAlive: true))
     }
@@ -161,123 +159,5 @@ final class Router {
         case .command: commands.answer(request, name: request.segments[2], respond)
         }
         return true
-    }
-
-    private func page(_ request: HTTPRequest) -> HTTPResponse? {
-        guard let file = WebPages.files["/" + request.segments.joined(separator: "/")] else { return nil }
-        guard request.head.method == .get || request.head.method == .head else {
-            return .methodNotAllowed([.get, .head], keepAlive: true)
-        }
-        var response = HTTPResponse.typed(
-            HTTPHeaderValue(file.contentType) ?? "text/plain", status: 200, body: file.bytes, keepAlive: true)
-        response.set(.contentSecurityPolicy, HTTPHeaderValue(WebPages.contentSecurityPolicy) ?? "default-src 'none'")
-        response.set(.cacheControl, "no-cache")
-        response.set(.referrerPolicy, "no-referrer")
-        return response
-    }
-
-    // MARK: Upgrades
-
-    /// The refusal of an upgrade or stream, with the status of the response.
-    struct RefusedEntry: Error {
-        let status: Int
-        let refusal: Refusal
-        /// Writes the refusal in the form of the path's dialect.
-        var written: @Sendable (Refusal, Int) -> HTTPResponse = { .refusal($0, status: $1, keepAlive: false) }
-
-        init(_ refusal: Refusal, status: Int? = nil) {
-            self.refusal = refusal
-            self.status = status ?? refusal.code.httpStatus
-        }
-
-        var response: HTTPResponse { written(refusal, status) }
-    }
-
-    /// Checks an upgrade: path, origin, credentials.
-    func openWebSocket(_ head: HTTPRequestHead, _ origin: ClientAddress) -> Result<Opening, RefusedEntry> {
-        if head.path.elementsEqual("/echo".utf8) && shard.node.servesEcho { return .success(.echo) }
-        guard let entry = shard.node.dialects.entry(head, .webSocket) else {
-            return .failure(RefusedEntry(Refusal(.notFound, "no WebSocket is opened at this path; use /ws")))
-        }
-        if polling.owns(head.path), let session = EngineRequest.movingSession(head) {
-            if let refusal = originRefusal(head, origin) { return .failure(RefusedEntry(refusal)) }
-            if let home = shard.polling.home(session), home != shard.index {
-                return .success(.moveElsewhere(home, session: session))
-            }
-            if shard.polling.relay.home(of: session) != nil {
-                // The client continues polling, which is relayed; a WebSocket would cost Redis each frame.
-                let text = "the session lives on another node; go on polling"
-                return .failure(RefusedEntry(Refusal(.badRequest, text)))
-            }
-            guard let transport = shard.polling.mover(session) else {
-                return .failure(RefusedEntry(Refusal(.badRequest, "\(EngineRequest.Fault.session.message)")))
-            }
-            return .success(.move(transport))
-        }
-        return open(entry, head, origin).mapError { refused in
-            var refused = refused
-            refused.written = entry.refused
-            return refused
-        }
-    }
-
-    /// Checks a request that opens a session: origin, dialect, credentials.
-    func open(
-        _ entry: DialectRegistry.Entry, _ head: HTTPRequestHead, _ origin: ClientAddress
-    ) -> Result<Opening, RefusedEntry> {
-        if let refusal = originRefusal(head, origin) { return .failure(RefusedEntry(refusal)) }
-        let rights = shard.node.rights
-        let dialect: any Dialect
-        switch entry.dialect(head) {
-        case .failure(let refusal): return .failure(RefusedEntry(refusal))
-        case .success(let spoken): dialect = spoken
-        }
-        let judged = rights.authenticator.caller(entry.credentials(head), now: shard.wallSeconds)
-        switch judged.flatMap(shard.node.unlessRevoked) {
-        case .failure(let refusal):
-            shard.statistics.authenticationFailures.add(1)
-            shard.node.clientLog.write(.credentials, nowMs: shard.nowMs) {
-                [("reason", refusal.name), ("error", refusal.message), ("path", ClientLog.text(head.path))]
-                    + ClientLog.fields(nil, at: origin.address)
-            }
-            return .failure(RefusedEntry(refusal))
-        case .success(let caller):
-            // Clients that show a token for each session are checked there.
-            if !entry.authenticatesSessions, case .failure(let refusal) = shard.node.unlessAnonymous(caller) {
-                return .failure(RefusedEntry(refusal))
-            }
-            return .success(.machine(dialect, caller))
-        }
-    }
-
-    /// The refusal of a foreign page's request for data that only this machine may read; `nil` for other requests.
-    func foreignPage(_ head: HTTPRequestHead, _ origin: ClientAddress) -> Refusal? {
-        let rights = shard.node.rights
-        if shard.node.origins.isOwn(host: head.host, isOwnName: { rights.certificate?.isNamed($0) ?? false }) {
-            return originRefusal(head, origin)
-        }
-        refuseOrigin(head, origin)
-        return Refusal(
-            .forbidden, "Host is no name of this gateway: ask by an address, localhost, or a name of its certificate.")
-    }
-
-    private func refuseOrigin(_ head: HTTPRequestHead, _ origin: ClientAddress) {
-        shard.statistics.originsRefused.add(1)
-        shard.node.clientLog.write(.origin, nowMs: shard.nowMs) {
-            [
-                ("origin", ClientLog.text(head.headers.values(of: "origin").first ?? [])),
-                ("host", ClientLog.text(head.host)), ("path", ClientLog.text(head.path)),
-            ] + ClientLog.fields(nil, at: origin.address)
-        }
-    }
-
-    private func originRefusal(_ head: HTTPRequestHead, _ origin: ClientAddress) -> Refusal? {
-        let rights = shard.node.rights
-        let verdict = shard.node.origins.judge(
-            origins: head.headers.values(of: "origin"), host: head.host, secure: origin.isSecure,
-            isOwnName: { rights.certificate?.isNamed($0) ?? false })
-        guard let refusal = verdict.refusal else { return nil }
-        refuseOrigin(head, origin)
-        return refusal
     }
 }

@@ -2,8 +2,10 @@ import Commands
 import Core
 import Dialects
 import HTTPCodec
+import Operations
 import Reactors
 import Rights
+import Service
 
 /// `POST /realtime/v1/api/broadcast` and `.../broadcast/{topic}/events/{event}`: publishing by Supabase's clients.
 ///
@@ -11,7 +13,9 @@ import Rights
 /// before any is published, and 202 is sent only after Redis has committed all of them. Responses have the shapes that
 /// the clients read. Thread: the shard's.
 struct SupabaseRoute {
-    unowned let shard: Shard
+    let context: HTTPContext
+    let topics: EventLog
+    let access: AccessPolicy
 
     /// Answers a request whose caller may publish.
     ///
@@ -20,7 +24,7 @@ struct SupabaseRoute {
         switch isBatch ? batch(request) : single(request) {
         case .failure(let response): respond(response.value)
         case .success(let requests):
-            let payer = shard.node.payer(request.caller, at: request.origin.address)
+            let payer = context.rates.payer(request.caller, at: request.origin.address)
             publish(requests, request.caller, payer, respond)
         }
     }
@@ -41,10 +45,10 @@ struct SupabaseRoute {
         }
         do throws(Refusal) {
             let data = isBytes ? BytesObject.data(of: request.body) : request.body
-            let reader = PublishReader(.supabase, bytesMax: shard.limits.publishBytesMax)
+            let reader = PublishReader(.supabase, bytesMax: context.limits.publishBytesMax)
             return .success([
                 try reader.request(
-                    on: try PhoenixDialect.topic(named: topic), event: event, text: data, limits: shard.limits.json)
+                    on: try PhoenixDialect.topic(named: topic), event: event, text: data, limits: context.limits.json)
             ])
         } catch {
             return .failure(Refused(value: SupabaseAnswer.unprocessable([error])))
@@ -65,14 +69,14 @@ struct SupabaseRoute {
 
     /// Many messages; one invalid message refuses all of them.
     private func batch(_ request: HTTPRequest) -> Result<[PublishRequest], Refused> {
-        guard let root = try? JSON(parsing: request.body, limits: shard.limits.json).root,
+        guard let root = try? JSON(parsing: request.body, limits: context.limits.json).root,
             let messages = root["messages"], messages.kind == .array, messages.members.contains(where: { _ in true })
         else { return .failure(Refused(value: SupabaseAnswer.unprocessable("can't be blank"))) }
         var requests: [PublishRequest] = []
         var problems: [Refusal?] = []
         for message in messages.members {
-            guard problems.count < shard.limits.batchMax else {
-                let text = "should have at most \(shard.limits.batchMax) item(s)"
+            guard problems.count < context.limits.batchMax else {
+                let text = "should have at most \(context.limits.batchMax) item(s)"
                 return .failure(Refused(value: SupabaseAnswer.unprocessable(text)))
             }
             do throws(Refusal) {
@@ -90,7 +94,7 @@ struct SupabaseRoute {
 
     private func message(_ value: JSON.Value) throws(Refusal) -> PublishRequest {
         let name = value["topic"]?.stringBytes ?? []
-        let reader = PublishReader(.supabase, bytesMax: shard.limits.publishBytesMax)
+        let reader = PublishReader(.supabase, bytesMax: context.limits.publishBytesMax)
         return try reader.request(on: try PhoenixDialect.topic(named: name), value)
     }
 
@@ -102,27 +106,29 @@ struct SupabaseRoute {
     ) {
         if case .user(let identity) = caller, !caller.isService {
             for _ in requests {
-                guard let waitMs = shard.node.waitForUserAction(identity.user, nowMs: shard.nowMs) else { continue }
-                shard.statistics.rateLimited.add(1)
+                guard let waitMs = context.rates.waitForUserAction(identity.user, nowMs: context.clock.nowMs) else {
+                    continue
+                }
+                context.statistics.rateLimited.add(1)
                 let refusal = Refusal(.rateLimited, "Too many requests", retryAfterMs: waitMs)
                 return respond(SupabaseAnswer.refused(refusal))
             }
         }
         var asked: Set<Topic> = []
         for request in requests {
-            switch shard.node.access.publish(request.topic, caller) {
+            switch access.publish(request.topic, caller) {
             case .allow: break
             case .refuse(let refusal): return respond(SupabaseAnswer.refused(refusal))
             case .askMembership: asked.insert(request.topic)
             }
         }
-        ask(Array(asked), caller) { [shard] refusal in
+        ask(Array(asked), caller) { [context, topics] refusal in
             if let refusal { return respond(SupabaseAnswer.refused(refusal)) }
             let batch = BroadcastBatch(count: requests.count) { respond($0.supabaseResponse) }
             for (index, request) in requests.enumerated() {
                 let id = request.id.map { PublishID($0, of: caller, connection: []) }
-                shard.store.publish(request.topic, request.event, request.data, id, payer: payer) { result in
-                    if case .success = result { shard.statistics.httpPublishes.add(1) }
+                topics.publish(request.topic, request.event, request.data, id, payer: payer) { result in
+                    if case .success = result { context.statistics.httpPublishes.add(1) }
                     batch.finish(index, result.map { (request.topic, $0) })
                 }
             }
@@ -132,7 +138,7 @@ struct SupabaseRoute {
     /// Asks Redis whether the user is a member of each topic, one after another; in a batch few topics need it.
     private func ask(_ topics: [Topic], _ caller: Caller, _ completion: @escaping (Refusal?) -> Void) {
         guard let topic = topics.first, case .user(let identity) = caller else { return completion(nil) }
-        shard.store.isMember(topic, user: identity.user) { result in
+        self.topics.isMember(topic, user: identity.user) { result in
             switch result.map({ AccessPolicy.Decision.membership($0) }) {
             case .success(.refuse(let refusal)), .failure(let refusal): completion(refusal)
             case .success: ask(Array(topics.dropFirst()), caller, completion)

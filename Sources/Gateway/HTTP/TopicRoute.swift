@@ -2,6 +2,7 @@ import Commands
 import Core
 import Dialects
 import HTTPCodec
+import Operations
 import Reactors
 import Rights
 
@@ -10,7 +11,10 @@ import Rights
 /// They return a topic's position, its log, its presence, and its ledger. Callers that may subscribe may read; only
 /// services may audit. Thread: the shard's.
 struct TopicRoute {
-    unowned let shard: Shard
+    let context: HTTPContext
+    let topics: EventLog
+    let access: AccessPolicy
+    let reading: TopicReading
 
     /// The readable parts of a topic.
     enum View {
@@ -40,22 +44,22 @@ struct TopicRoute {
     ) {
         let caller = request.caller
         let then = {
-            guard asksScript, shard.store.isPersonal(topic) else { return goOn() }
-            shard.store.peek(topic, asker(request)) { result in
+            guard asksScript, topics.isPersonal(topic) else { return goOn() }
+            topics.peek(topic, asker(request)) { result in
                 switch result {
                 case .success: goOn()
                 case .failure(let refusal): respond(BroadcastRoute.refused(refusal))
                 }
             }
         }
-        switch shard.node.access.subscribe(topic, caller) {
+        switch access.subscribe(topic, caller) {
         case .allow:
             then()
         case .refuse(let refusal):
             respond(.refusal(refusal, keepAlive: true))
         case .askMembership:
             guard case .user(let identity) = caller else { return }
-            shard.store.isMember(topic, user: identity.user) { result in
+            topics.isMember(topic, user: identity.user) { result in
                 switch result.map({ AccessPolicy.Decision.membership($0) }) {
                 case .success(.allow): then()
                 case .success(.refuse(let refusal)), .failure(let refusal): respond(BroadcastRoute.refused(refusal))
@@ -70,20 +74,20 @@ struct TopicRoute {
     }
 
     private func payer(_ request: HTTPRequest) -> Payer {
-        shard.node.payer(request.caller, at: request.origin.address)
+        context.rates.payer(request.caller, at: request.origin.address)
     }
 
     // MARK: History
 
     private func events(_ request: HTTPRequest, _ topic: Topic, _ respond: @escaping Respond) {
         guard let after = number(request, "after", default: 0, 0...Int.max),
-            let limit = number(request, "limit", default: 100, 1...shard.limits.historyPageMax)
+            let limit = number(request, "limit", default: 100, 1...context.limits.historyPageMax)
         else {
             let refusal = Refusal(
-                .badRequest, "'after' must be an offset and 'limit' 1 to \(shard.limits.historyPageMax)")
+                .badRequest, "'after' must be an offset and 'limit' 1 to \(context.limits.historyPageMax)")
             return respond(.refusal(refusal, keepAlive: true))
         }
-        shard.store.history(topic, after: min(after, 1 << 53 - 1), limit: limit, payer: payer(request)) { result in
+        topics.history(topic, after: min(after, 1 << 53 - 1), limit: limit, payer: payer(request)) { result in
             switch result {
             case .failure(let refusal): respond(BroadcastRoute.refused(refusal))
             case .success(let history): respond(TopicRoute.page(topic, history))
@@ -130,17 +134,17 @@ struct TopicRoute {
     // MARK: Presence
 
     private func presence(_ request: HTTPRequest, _ topic: Topic, _ respond: @escaping Respond) {
-        guard shard.node.access.policy(of: topic)?.presence == true else {
+        guard access.policy(of: topic)?.presence == true else {
             return respond(.refusal(Refusal(.notFound, "this namespace has no presence"), keepAlive: true))
         }
-        let pageMax = shard.limits.presencePageMax
+        let pageMax = context.limits.presencePageMax
         guard let limit = number(request, "limit", default: min(100, pageMax), 1...pageMax),
             let after = TopicRoute.place(request)
         else {
             let refusal = Refusal(.badRequest, "'after' must be the id of an entry and 'limit' 1 to \(pageMax)")
             return respond(.refusal(refusal, keepAlive: true))
         }
-        shard.presence.store.list(topic, payer: payer(request)) { result in
+        reading.presence(topic, payer(request)) { result in
             switch result {
             case .failure(let refusal): respond(BroadcastRoute.refused(refusal))
             case .success(let members): respond(TopicRoute.page(topic, members, after: after, limit: limit))
@@ -180,11 +184,11 @@ struct TopicRoute {
     // MARK: Summary
 
     private func summary(_ request: HTTPRequest, _ topic: Topic, _ respond: @escaping Respond) {
-        shard.store.peek(topic, asker(request)) { [shard] result in
+        topics.peek(topic, asker(request)) { [reading] result in
             switch result {
             case .failure(let refusal): respond(BroadcastRoute.refused(refusal))
             case .success(let peek):
-                shard.askAll(topic) { report in
+                reading.report(topic) { report in
                     respond(TopicRoute.summary(topic, peek, sessions: report.members))
                 }
             }
@@ -194,12 +198,12 @@ struct TopicRoute {
     // MARK: Audit
 
     private func audit(_ request: HTTPRequest, _ topic: Topic, _ respond: @escaping Respond) {
-        shard.store.peek(topic, asker(request), isReported: false) { [shard] result in
+        topics.peek(topic, asker(request), isReported: false) { [reading] result in
             switch result {
             case .failure(let refusal): respond(BroadcastRoute.refused(refusal))
             case .success(let peek):
-                shard.askAll(topic) { report in
-                    respond(TopicRoute.audit(topic, peek.position, report, node: shard.node.name))
+                reading.report(topic) { report in
+                    respond(TopicRoute.audit(topic, peek.position, report, node: reading.nodeName))
                 }
             }
         }

@@ -1,15 +1,19 @@
 import Commands
 import Core
 import HTTPCodec
+import Operations
 import Reactors
 import Rights
+import Service
 
 /// `DELETE` and `GET /v1/users/{userId}/data`: erases or exports all data of a user.
 ///
 /// The scripts declared with `@erases` and `@exports` know the user's data. Services may call this, and the user.
 /// Thread: the shard's.
 struct UserDataRoute {
-    unowned let shard: Shard
+    let context: HTTPContext
+    let commands: CommandService
+    let budgets: Budgets
 
     /// Answers the request.
     func answer(_ request: HTTPRequest, _ respond: @escaping Respond) {
@@ -30,24 +34,24 @@ struct UserDataRoute {
     }
 
     /// Charges the caller's budget for all the scripts at once.
-    private func pay(_ commands: [CommandDescriptor], _ request: HTTPRequest) throws(Refusal) {
-        let nowMs = shard.nowMs
+    private func pay(_ scripts: [CommandDescriptor], _ request: HTTPRequest) throws(Refusal) {
+        let nowMs = context.clock.nowMs
         if case .user(let identity) = request.caller, identity.role == .user,
-            let waitMs = shard.node.waitForUserAction(identity.user, nowMs: nowMs)
+            let waitMs = context.rates.waitForUserAction(identity.user, nowMs: nowMs)
         {
             throw Refusal(.rateLimited, "too many requests in a row", retryAfterMs: waitMs)
         }
-        let payer = shard.node.payer(request.caller, at: request.origin.address)
-        let weightUs = commands.reduce(0) { $0 + $1.weightMicroseconds }
-        if let refusal = shard.node.budgets.pay(payer, us: weightUs, nowMs: nowMs) { throw refusal }
+        let payer = context.rates.payer(request.caller, at: request.origin.address)
+        let weightUs = scripts.reduce(0) { $0 + $1.weightMicroseconds }
+        if let refusal = budgets.pay(payer, us: weightUs, nowMs: nowMs) { throw refusal }
     }
 
     private func erase(_ user: [UInt8], _ request: HTTPRequest, _ respond: @escaping Respond) throws(Refusal) {
-        let erasers = shard.node.library.catalogue.erasers
+        let erasers = context.library.catalogue.erasers
         guard !erasers.isEmpty else { throw Refusal(.notFound, "no script of this gateway erases anything") }
         try pay(erasers, request)
-        let keeps = shard.node.library.keeps
-        shard.commands.queue(erasers, user: user, caller: request.caller) { refusal in
+        let keeps = context.library.keeps
+        commands.queue(erasers, user: user, caller: request.caller) { refusal in
             if let refusal { return respond(BroadcastRoute.refused(refusal)) }
             var body: [UInt8] = []
             body.append(text: "{\"userId\":")
@@ -60,7 +64,7 @@ struct UserDataRoute {
     }
 
     private func export(_ user: [UInt8], _ request: HTTPRequest, _ respond: @escaping Respond) throws(Refusal) {
-        let exporters = shard.node.library.catalogue.exporters
+        let exporters = context.library.catalogue.exporters
         guard !exporters.isEmpty else { throw Refusal(.notFound, "no script of this gateway exports anything") }
         try pay(exporters, request)
         export(user, exporters[...], [], respond)
@@ -73,7 +77,7 @@ struct UserDataRoute {
         guard let next = rest.first else {
             return respond(.json(status: 200, body: [UInt8(ascii: "{")] + told + [UInt8(ascii: "}")], keepAlive: true))
         }
-        shard.commands.run(next, user: user) { result in
+        commands.run(next, user: user) { result in
             switch result {
             case .failure: respond(CommandRoute.response(result))
             case .success(let answer):

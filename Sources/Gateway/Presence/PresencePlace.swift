@@ -8,7 +8,7 @@ import Transport
 final class PresencePlace {
     /// A session that receives the presence of the topic.
     struct Watcher {
-        let session: Session
+        let listener: any PresenceListener
         /// The first of the ``rounds`` that concerns it: the full list it received first contains everything earlier.
         let since: Int
     }

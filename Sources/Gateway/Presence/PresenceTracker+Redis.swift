@@ -1,5 +1,6 @@
 import Core
 import Dialects
+import Operations
 import Reactors
 import Rights
 
@@ -72,7 +73,7 @@ extension PresenceTracker {
             place.room.beginTelling()
             place.forgetText()
             for watcher in place.watchers.values {
-                watcher.session.tellPresence(place.topic, place.text(watcher.session.encoding))
+                watcher.listener.sendPresenceState(place.topic, place.text(watcher.listener.encoding))
             }
         }
         wake(place)

@@ -1,5 +1,6 @@
 import Core
 import Dialects
+import Operations
 import Reactors
 import Rights
 import Transport
@@ -61,21 +62,21 @@ final class PresenceTracker {
     // MARK: Sessions
 
     /// Sends a live session the members present, now or once they are known, and every change from then on.
-    func watch(_ session: Session, _ topic: Topic, payer: Payer) {
+    func watch(_ listener: any PresenceListener, _ topic: Topic, payer: Payer) {
         let place = place(topic, payer)
-        guard place.watchers[ObjectIdentifier(session)] == nil else { return }
-        place.watchers[ObjectIdentifier(session)] = PresencePlace.Watcher(session: session, since: place.rounds + 1)
-        if place.hasTold { session.tellPresence(topic, place.text(session.encoding)) }
+        guard place.watchers[ObjectIdentifier(listener)] == nil else { return }
+        place.watchers[ObjectIdentifier(listener)] = PresencePlace.Watcher(listener: listener, since: place.rounds + 1)
+        if place.hasTold { listener.sendPresenceState(topic, place.text(listener.encoding)) }
     }
 
     /// Lists a session, or updates its entry.
     func track(
-        _ session: Session, _ request: TrackRequest, user: [UInt8]?, payer: Payer,
+        _ listener: any PresenceListener, _ request: TrackRequest, user: [UInt8]?, payer: Payer,
         _ answer: @escaping PresencePlace.Answer
     ) {
         guard store.isReady else { return answer(.failure(PresenceTracker.away)) }
         let place = place(request.topic, payer)
-        let known = place.tracked[ObjectIdentifier(session)]
+        let known = place.tracked[ObjectIdentifier(listener)]
         if known == nil, let user, place.room.count(of: user) >= limits.presencePerUserMax {
             return answer(.failure(PresenceTracker.crowded))
         }
@@ -87,7 +88,7 @@ final class PresenceTracker {
             case .user: user.flatMap { PresenceMember.isKey($0) ? $0 : nil } ?? id.bytes
             case .unique: id.bytes
             }
-        place.tracked[ObjectIdentifier(session)] = id
+        place.tracked[ObjectIdentifier(listener)] = id
         if known == nil { statistics.presenceTracked.add(1) }
         if let before, before.key == key, before.user == user, before.meta == request.meta {
             // The entry does not change: the request is answered once the entry is stored.
@@ -103,8 +104,8 @@ final class PresenceTracker {
     }
 
     /// Removes a session's entry.
-    func untrack(_ session: Session, _ topic: Topic, _ answer: @escaping PresencePlace.Answer) {
-        guard let place = places[topic], let id = place.tracked.removeValue(forKey: ObjectIdentifier(session)) else {
+    func untrack(_ listener: any PresenceListener, _ topic: Topic, _ answer: @escaping PresencePlace.Answer) {
+        guard let place = places[topic], let id = place.tracked.removeValue(forKey: ObjectIdentifier(listener)) else {
             return answer(.failure(Refusal(.conflict, "you are not listed on this topic")))
         }
         statistics.presenceTracked.add(-1)
@@ -114,10 +115,10 @@ final class PresenceTracker {
     }
 
     /// Removes a session that has left a topic from its watchers, and its entry at once.
-    func left(_ session: Session, _ topic: Topic) {
+    func left(_ listener: any PresenceListener, _ topic: Topic) {
         guard let place = places[topic] else { return }
-        place.watchers[ObjectIdentifier(session)] = nil
-        if let id = place.tracked.removeValue(forKey: ObjectIdentifier(session)) {
+        place.watchers[ObjectIdentifier(listener)] = nil
+        if let id = place.tracked.removeValue(forKey: ObjectIdentifier(listener)) {
             statistics.presenceTracked.add(-1)
             place.room.untrack(id)
             wake(place)
@@ -283,10 +284,10 @@ final class PresenceTracker {
         }
         guard var round = place.round else { return Int.max }
         for watcher in round.watchers.suffix(round.slice) {
-            guard let current = place.watchers[ObjectIdentifier(watcher.session)], current.since <= round.number else {
+            guard let current = place.watchers[ObjectIdentifier(watcher.listener)], current.since <= round.number else {
                 continue
             }
-            for delivery in round.deliveries { watcher.session.deliver(delivery, isBacklog: false) }
+            for delivery in round.deliveries { watcher.listener.deliver(delivery, isBacklog: false) }
         }
         round.watchers.removeLast(min(round.slice, round.watchers.count))
         place.round = round.watchers.isEmpty ? nil : round

@@ -1,16 +1,16 @@
 import Core
+import Operations
 import Reactors
 import RedisLink
 import Rights
+import Service
 
 /// Reads changes of rights for the whole node, and notifies every shard.
 ///
 /// It runs on one shard and reads twice a second. A change therefore takes effect everywhere within a second, and on a
 /// node that was cut off as soon as it is connected again. Thread: that shard's.
 final class RevocationPoller {
-    private let node: Node
-    private let store: RightsStore
-    private let nowMs: () -> Int
+    private let context: RightsContext
     private var poll: RightsPoll
     private var forgetMs = 0
     private let startMs: Int
@@ -21,12 +21,10 @@ final class RevocationPoller {
     /// A process that was stopped has so many sweeps to read again.
     private static let lateSweepsMax = 3
 
-    init(node: Node, store: RightsStore, nowMs: @escaping () -> Int) {
-        self.node = node
-        self.store = store
-        self.nowMs = nowMs
-        startMs = nowMs()
-        poll = RightsPoll(intervalMs: node.limits.rightsPollMs)
+    init(_ context: RightsContext) {
+        self.context = context
+        startMs = context.clock.nowMs
+        poll = RightsPoll(intervalMs: context.limits.rightsPollMs)
     }
 
     /// The link to Redis is new.
@@ -37,15 +35,15 @@ final class RevocationPoller {
 
     /// Reads when it is time.
     func sweep() {
-        if nowMs() >= forgetMs {
-            forgetMs = nowMs() + RevocationPoller.forgetEveryMs
-            node.forgetRevocations(now: node.clock.wallMs / 1_000)
+        if context.clock.nowMs >= forgetMs {
+            forgetMs = context.clock.nowMs + RevocationPoller.forgetEveryMs
+            context.gate.forgetRevocations(now: context.clock.wallSeconds)
         }
-        let ageMs = poll.ageMs(nowMs: nowMs(), startMs: startMs)
-        lateSweeps = ageMs > node.limits.rightsStaleMs ? lateSweeps + 1 : 0
+        let ageMs = poll.ageMs(nowMs: context.clock.nowMs, startMs: startMs)
+        lateSweeps = ageMs > context.limits.rightsStaleMs ? lateSweeps + 1 : 0
         if lateSweeps > RevocationPoller.lateSweepsMax { stale(ageMs) }
-        guard node.clock.isSettled, poll.asks(nowMs: nowMs()) else { return }
-        store.changes(after: poll.position) { [weak self] result in self?.took(result) }
+        guard context.isClockSettled(), poll.asks(nowMs: context.clock.nowMs) else { return }
+        context.store.changes(after: poll.position) { [weak self] result in self?.took(result) }
     }
 
     private func took(_ result: Result<RightsPage, RedisFailure>) {
@@ -55,15 +53,15 @@ final class RevocationPoller {
         case .success(let read): page = read
         }
         // Known to every listener before the sessions are checked, so that none slips through between.
-        node.remember(page.revocations)
+        context.gate.remember(page.revocations)
         var next = poll
-        let outcome = next.took(page, nowMs: nowMs())
+        let outcome = next.took(page, nowMs: context.clock.nowMs)
         let change = RightsChange(
             revocations: page.revocations, removals: page.removals, checksMemberships: outcome.checksMemberships)
-        guard node.tellShards(change) else { return poll.failed() }
+        guard context.broadcast(change) else { return poll.failed() }
         poll = next
-        node.health.set(.rights, .fine())
-        if outcome.isComplete { node.readEveryRevocation() }
+        context.health.set(.rights, .fine())
+        if outcome.isComplete { context.gate.readEveryRevocation() }
         sweep()
     }
 
@@ -73,7 +71,7 @@ final class RevocationPoller {
         switch failure.kind {
         case .timedOut, .disconnected, .inFlightFull, .busy, .loading: return
         default:
-            node.health.set(
+            context.health.set(
                 .rights, .red(failure.metricLabel, figures: [("detail", failure.detail)]))
         }
     }
@@ -81,8 +79,8 @@ final class RevocationPoller {
     /// With `--ready-partial`, the master of the rights may be unavailable like any other.
     private func stale(_ ageMs: Int) {
         let figures = [("ageMs", "\(ageMs)")]
-        node.health.set(
+        context.health.set(
             .rights,
-            node.health.isPartlyReady ? .warned("stale", figures: figures) : .red("stale", figures: figures))
+            context.health.isPartlyReady ? .warned("stale", figures: figures) : .red("stale", figures: figures))
     }
 }

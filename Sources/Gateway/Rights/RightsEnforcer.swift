@@ -1,13 +1,14 @@
 import Core
+import Operations
 import Rights
+import Service
 
 /// Enforces lost rights: takes from a shard's sessions what tokens and memberships no longer grant.
 ///
 /// Reported changes are checked at once. Every membership is also checked within each `membershipCheckMs`, since any
 /// writer to Redis may change the set. Thread: the shard's.
 final class RightsEnforcer {
-    private unowned let shard: Shard
-    private let store: RightsStore
+    private let context: RightsContext
     /// Sessions whose memberships have still to be checked in this round.
     private var round: [Session] = []
     private var nextRoundMs: Int
@@ -25,10 +26,9 @@ final class RightsEnforcer {
     private static let urgentSweeps = 6
     private static let sweepMs = 250
 
-    init(shard: Shard, store: RightsStore) {
-        self.shard = shard
-        self.store = store
-        nextRoundMs = shard.nowMs + shard.limits.membershipCheckMs
+    init(_ context: RightsContext) {
+        self.context = context
+        nextRoundMs = context.clock.nowMs + context.limits.membershipCheckMs
     }
 
     /// Checks the sessions that a change may concern.
@@ -40,7 +40,7 @@ final class RightsEnforcer {
         } else if !change.removals.isEmpty {
             var topics: [[UInt8]: [Topic]] = [:]
             for removal in change.removals { topics[removal.user, default: []].append(removal.topic) }
-            check(shard.sessions, asksScripts: true) { user, topic in topics[user]?.contains(topic) == true }
+            check(context.sessions(), asksScripts: true) { user, topic in topics[user]?.contains(topic) == true }
         }
     }
 
@@ -48,16 +48,16 @@ final class RightsEnforcer {
     ///
     /// Waits while the link is down: this shard's link may return later than the one by which the change was read.
     func sweep() {
-        guard store.isReady else { return }
+        guard context.store.isReady else { return }
         if hasMissed {
             hasMissed = false
             asksScripts = true
             begin(over: RightsEnforcer.urgentSweeps)
         }
-        if round.isEmpty, shard.nowMs >= nextRoundMs {
-            nextRoundMs = shard.nowMs + shard.limits.membershipCheckMs
+        if round.isEmpty, context.clock.nowMs >= nextRoundMs {
+            nextRoundMs = context.clock.nowMs + context.limits.membershipCheckMs
             asksScripts = false
-            begin(over: shard.limits.membershipCheckMs / RightsEnforcer.sweepMs / 2)
+            begin(over: context.limits.membershipCheckMs / RightsEnforcer.sweepMs / 2)
         }
         guard !round.isEmpty else { return }
         let part = Array(round.suffix(sessionsPerSweep))
@@ -67,16 +67,16 @@ final class RightsEnforcer {
 
     /// Begins a round that ends after so many sweeps.
     private func begin(over sweeps: Int) {
-        round = shard.sessions
+        round = context.sessions()
         sessionsPerSweep = round.count / max(sweeps, 1) + 1
     }
 
     /// Ends the sessions of tokens and keys that are refused from now on.
     private func endWithdrawn(_ change: RightsChange) {
-        let authenticator = shard.node.rights.authenticator
+        let authenticator = context.gate.authenticator
         var withdrawn = Revocations()
         for revocation in change.revocations { withdrawn.add(revocation) }
-        for session in shard.sessions {
+        for session in context.sessions() {
             if change.keysReplaced, !authenticator.stillKnows(session.caller) {
                 session.end(.replaced)
             } else if case .user(let identity) = session.caller, let failure = withdrawn.failure(for: identity) {
@@ -91,8 +91,8 @@ final class RightsEnforcer {
         for session in sessions {
             guard case .user(let identity) = session.caller else { continue }
             for topic in session.topicsHeld where isWanted(identity.user, topic) {
-                if asksScripts, shard.store.isPersonal(topic) { askScript(topic, session) }
-                guard shard.node.access.subscribe(topic, session.caller) == .askMembership else { continue }
+                if asksScripts, context.topics.isPersonal(topic) { askScript(topic, session) }
+                guard context.access.subscribe(topic, session.caller) == .askMembership else { continue }
                 holders[topic, default: []].append(session)
             }
         }
@@ -101,7 +101,7 @@ final class RightsEnforcer {
 
     private func askScript(_ topic: Topic, _ session: Session) {
         guard let asker = session.asker else { return }
-        shard.store.recheck(topic, asker) { [weak self] result in
+        context.topics.recheck(topic, asker) { [weak self] result in
             guard case .failure(let refusal) = result else { return }
             // A missing answer of Redis, or a fault of a script, takes no right away.
             if refusal.code == .unavailable || refusal.code == .internalError || refusal.code == .rateLimited {
@@ -117,7 +117,7 @@ final class RightsEnforcer {
             guard case .user(let identity) = session.caller else { return [] }
             return identity.user
         }
-        store.areMembers(topic, users) { [weak self] result in
+        context.store.areMembers(topic, users) { [weak self] result in
             guard case .success(let areMembers) = result, areMembers.count == users.count,
                 case .refuse(let refusal) = AccessPolicy.Decision.membership(false)
             else {

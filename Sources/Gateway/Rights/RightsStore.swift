@@ -6,15 +6,7 @@ import Rights
 /// A shard's access to the rights in Redis: members, revocations and removals.
 ///
 /// Replies are as untrusted as any other input. Thread: the shard's.
-final class RightsStore {
-    /// Result of a change of members.
-    enum MemberChange {
-        case changed
-        case unchanged
-        /// The topic has the maximum of members.
-        case full
-    }
-
+final class RightsStore: MembershipWriter {
     private let link: any RedisCalls
     private let scripts: EventLogScripts
     private let keys: Keys

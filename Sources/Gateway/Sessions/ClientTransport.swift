@@ -1,13 +1,7 @@
 import Core
 import Dialects
 
-/// The bytes of one client that accompany or replace an event that many clients share.
-enum OwnWords {
-    /// A unit before the event, in the same bytes.
-    case before(WireUnit)
-    /// Units for this client in place of the event.
-    case instead([WireUnit])
-
+extension EventDecoration {
     /// The bytes for the client.
     func frame(_ shared: [UInt8], _ framing: Framing) -> [UInt8] {
         switch self {
@@ -32,7 +26,7 @@ protocol ClientTransport: AnyObject {
     /// Sends an event that many share; false when the client reads too slowly to take it.
     ///
     /// A backlog event (`isBacklog`) is queued beyond the queue's bound. `own` is sent with the event, or neither is sent.
-    func send(_ delivery: Delivery, _ encoding: Encoding, own: OwnWords?, isBacklog: Bool) -> Bool
+    func send(_ delivery: Delivery, _ encoding: Encoding, own: EventDecoration?, isBacklog: Bool) -> Bool
     /// Sends events that many share as one unit; false, and nothing sent, when there is no room for all of them.
     func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool
     /// Sends the close reason and ends the connection; anything sent later is dropped.

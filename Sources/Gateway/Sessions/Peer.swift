@@ -1,18 +1,20 @@
 import Core
 import Dialects
 import Rights
+import Service
 
 /// The client of a connection: runs its dialect machine and its client sessions.
 ///
 /// The transport passes bytes to the dialect machine, which passes requests to a session. Answers take the same way
-/// back. Sessions send events to the transport directly. Thread: the shard's.
+/// back. Events pass the machine by: the session's bytes go to the transport, and only a dialect that decorates events
+/// is asked for more (``EventDecorating``). Thread: the shard's.
 final class Peer: SessionOutput {
     private struct AttachedSession {
         let sessionID: SessionID
         let session: Session
     }
 
-    private unowned let host: any PeerHost
+    private unowned let services: SessionServices
     private let dialect: any Dialect
     private var machine: any DialectMachine
     /// The caller that opened the connection.
@@ -27,18 +29,18 @@ final class Peer: SessionOutput {
     ///
     /// Checking a token costs a signature verification, and each session begins with full rates.
     private var dialects: TokenBucket
-    /// Whether the dialect machine adds a mark to each event.
-    private var isMarking: Bool
+    /// Whether the dialect machine decorates events now.
+    private var isDecorating: Bool
 
     /// A client that speaks the dialect; the dialect machine starts with ``begin(on:)``.
-    init(host: any PeerHost, dialect: any Dialect, caller: Caller) {
-        self.host = host
+    init(_ services: SessionServices, dialect: any Dialect, caller: Caller) {
+        self.services = services
         self.dialect = dialect
         self.caller = caller
         machine = dialect.converse()
-        let perSecond = host.sessionRules.limits.authenticationsPerSecond
-        dialects = TokenBucket(RateLimit(perSecond: perSecond, burst: perSecond * 10), nowMs: host.nowMs)
-        isMarking = machine.marksEvents
+        let perSecond = services.rules.limits.authenticationsPerSecond
+        dialects = TokenBucket(RateLimit(perSecond: perSecond, burst: perSecond * 10), nowMs: services.clock.nowMs)
+        isDecorating = machine.isDecorating
     }
 
     // MARK: From the transport
@@ -46,7 +48,7 @@ final class Peer: SessionOutput {
     /// The transport is open.
     func begin(on transport: any ClientTransport) {
         self.transport = transport
-        converse { $0.began(nowMs: host.nowMs, &$1) }
+        converse { $0.began(nowMs: services.clock.nowMs, &$1) }
     }
 
     /// The connection continues on another transport.
@@ -54,13 +56,13 @@ final class Peer: SessionOutput {
         self.transport = transport
         for attached in attachedSessions {
             let encoder = dialect.encoders[machine.encoder(of: attached.sessionID)]
-            attached.session.encoding = host.encoding(encoder, transport.framing)
+            attached.session.encoding = services.encodings.encoding(encoder, transport.framing)
         }
     }
 
     /// Processes a whole message; false when no session was charged for it.
     func received(_ message: [UInt8], as kind: MessageKind) -> Bool {
-        converse { $0.received(message, as: kind, nowMs: host.nowMs, &$1) }
+        converse { $0.received(message, as: kind, nowMs: services.clock.nowMs, &$1) }
     }
 
     /// Milliseconds for which the transport must not read from the client, since it sends too fast; 0 when it may read.
@@ -71,7 +73,7 @@ final class Peer: SessionOutput {
 
     /// Processes everything whose deadline has passed.
     func deadlineReached() {
-        let nowMs = host.nowMs
+        let nowMs = services.clock.nowMs
         if nowMs >= machine.deadlineMs { converse { $0.deadlineReached(nowMs: nowMs, &$1) } }
         for attached in attachedSessions { attached.session.deadlineReached() }
     }
@@ -111,7 +113,7 @@ final class Peer: SessionOutput {
         var steps: [DialectStep] = []
         let earlierMs = machine.deadlineMs
         take(&machine, &steps)
-        isMarking = machine.marksEvents
+        isDecorating = machine.isDecorating
         let deadlineMs = machine.deadlineMs
         var hasAsked = false
         for step in steps where transport != nil {
@@ -134,19 +136,20 @@ final class Peer: SessionOutput {
 
     private func open(_ sessionID: SessionID, _ token: [UInt8]?) {
         guard session(sessionID) == nil else { return }
-        guard dialects.take(nowMs: host.nowMs) else {
-            let waitMs = max(dialects.waitMs(nowMs: host.nowMs) ?? 1, 1)
+        guard dialects.take(nowMs: services.clock.nowMs) else {
+            let waitMs = max(dialects.waitMs(nowMs: services.clock.nowMs) ?? 1, 1)
             let refusal = Refusal(.rateLimited, "too many doors opened in a row", retryAfterMs: waitMs)
             converse { $0.refused(sessionID, refusal, &$1) }
             return
         }
-        switch host.admit(caller, showing: token, at: address) {
+        switch services.callers.admit(caller, showing: token, at: address) {
         case .failure(let refusal):
             converse { $0.refused(sessionID, refusal, &$1) }
         case .success(let caller):
             guard let transport else { return }
-            let encoding = host.encoding(dialect.encoders[machine.encoder(of: sessionID)], transport.framing)
-            let session = Session(host: host, output: self, sessionID: sessionID, encoding: encoding, caller: caller)
+            let encoding = services.encodings.encoding(
+                dialect.encoders[machine.encoder(of: sessionID)], transport.framing)
+            let session = Session(services, output: self, sessionID: sessionID, encoding: encoding, caller: caller)
             attachedSessions.append(AttachedSession(sessionID: sessionID, session: session))
             if isEstablished { session.proven() }
             converse { $0.opened(sessionID, by: Peer.user(caller), &$1) }
@@ -181,33 +184,20 @@ final class Peer: SessionOutput {
         converse { $0.told(message, at: sessionID, ref: ref, &$1) }
     }
 
-    func replayed(
-        _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at sessionID: SessionID, ref: Reference?
-    ) {
-        guard transport != nil else { return }
-        machine.replayed(events, of: topic, upTo: position, at: sessionID, ref: ref)
-    }
-
     func send(_ delivery: Delivery, _ encoding: Encoding, at sessionID: SessionID, isBacklog: Bool) -> Bool {
         guard let transport else { return true }
-        var own: OwnWords?
-        if isMarking, let position = delivery.message.position {
-            if let mark = machine.mark(delivery.topic, position) {
-                own = .before(mark)
-            } else {
-                own = machine.own(delivery.topic, position, at: sessionID) {
-                    encoding.units(delivery.topic, delivery.message)
-                }.map { .instead($0) }
+        var own: EventDecoration?
+        if isDecorating, let position = delivery.message.position {
+            own = machine.decorate(delivery.topic, position, at: sessionID) {
+                encoding.units(delivery.topic, delivery.message)
             }
         }
         return transport.send(delivery, encoding, own: own, isBacklog: isBacklog)
     }
 
     func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool {
-        isMarking ? false : transport?.send(batch, encoding) ?? false
+        isDecorating ? false : transport?.send(batch, encoding) ?? false
     }
-
-    func operation(of ref: Reference) -> OperationName? { machine.operation(of: ref) }
 
     func close(_ reason: CloseReason) { transport?.close(reason) }
 

@@ -2,19 +2,20 @@ import Commands
 import Core
 import Dialects
 import Rights
+import Service
 import Transport
 
 /// One client session of a connection: performs the actions of its ``SessionState``, and forwards events.
 ///
 /// The outlet encodes messages and transports them. Thread: the shard's.
-final class Session: TopicClient {
+final class Session: TopicClient, PresenceListener {
     /// A topic of this session: joining while `place` is nil, live otherwise.
     private struct Membership {
         let feed: LocalTopic<Session>
         var place: Int?
     }
 
-    private unowned let host: any SessionHost
+    private unowned let services: SessionServices
     /// `nil` once the connection has ended; later answers are ignored.
     private var output: (any SessionOutput)?
     private let sessionID: SessionID
@@ -47,13 +48,15 @@ final class Session: TopicClient {
     /// A session that sends through the outlet.
     ///
     /// The outlet calls ``ended()``. The session never notifies the outlet of its own end.
-    init(host: any SessionHost, output: any SessionOutput, sessionID: SessionID, encoding: Encoding, caller: Caller) {
-        self.host = host
+    init(
+        _ services: SessionServices, output: any SessionOutput, sessionID: SessionID, encoding: Encoding, caller: Caller
+    ) {
+        self.services = services
         self.output = output
         self.sessionID = sessionID
         self.encoding = encoding
-        state = SessionState(host.sessionRules, caller: caller, address: output.address, nowMs: host.nowMs)
-        if !caller.isAnonymous { actions = state.begin(wallMs: host.wallMs) }
+        state = SessionState(services.rules, caller: caller, address: output.address, nowMs: services.clock.nowMs)
+        if !caller.isAnonymous { actions = state.begin(wallMs: services.clock.wallMs) }
         deadlineMs = state.deadlineMs
         if !actions.isEmpty { act() }
     }
@@ -67,11 +70,11 @@ final class Session: TopicClient {
     }
 
     /// Milliseconds for which the transport must not read from the client, since it sends too fast; 0 when it may read.
-    var readDelayMs: Int { state.readDelayMs(nowMs: host.nowMs) }
+    var readDelayMs: Int { state.readDelayMs(nowMs: services.clock.nowMs) }
 
     /// Processes everything whose deadline has passed.
     func deadlineReached() {
-        if host.nowMs >= deadlineMs { take(.deadline) }
+        if services.clock.nowMs >= deadlineMs { take(.deadline) }
     }
 
     /// The client has proven in another session to be more than an open socket.
@@ -99,7 +102,7 @@ final class Session: TopicClient {
     var caller: Caller { state.caller }
 
     /// The payer whose budget is charged for the client's Redis operations.
-    var payer: Payer { host.payer(state.caller, at: state.address) }
+    var payer: Payer { services.callers.payer(state.caller, at: state.address) }
 
     /// The client's address; `nil` where it is not known.
     var address: IPAddress? { state.address }
@@ -117,7 +120,7 @@ final class Session: TopicClient {
 
     private func take(_ input: SessionInput) {
         guard output != nil else { return }
-        actions += state.take(input, nowMs: host.nowMs)
+        actions += state.take(input, nowMs: services.clock.nowMs)
         // Inputs that an action causes at once are processed after the actions already decided.
         if !isActing { act() }
     }
@@ -141,7 +144,7 @@ final class Session: TopicClient {
     /// Reports the number of topics held without a token when it has changed.
     private func noteHeld() {
         let held = state.caller.isAnonymous ? state.holdings.count : 0
-        if held != heldNoted { host.sessionRules.noteHeld(held - heldNoted, state.address) }
+        if held != heldNoted { services.rules.budget.hold(held - heldNoted, at: state.address) }
         heldNoted = held
     }
 
@@ -151,43 +154,44 @@ final class Session: TopicClient {
             log(message)
             output?.tell(message, at: sessionID, ref: ref)
         case .verify(let token, let isRefresh, let ref):
-            take(.verified(host.verify(token), isRefresh: isRefresh, wallMs: host.wallMs, ref: ref))
+            let verdict = services.callers.verify(token)
+            take(.verified(verdict, isRefresh: isRefresh, wallMs: services.clock.wallMs, ref: ref))
         case .askMembership(let topic, let user):
-            host.isMember(topic, user: user) { [self] in take(.membership(topic, $0)) }
+            services.log.isMember(topic, user: user) { [self] in take(.membership(topic, $0)) }
         case .readFollows(let topic, let number):
-            host.follows(topic) { [self] in take(.follows(number: number, $0)) }
+            services.log.follows(topic) { [self] in take(.follows(number: number, $0)) }
         case .readReplay(let topic, let wanted, let number):
-            host.replay(topic, wanted, asker: ReadCaller(caller: CommandCaller(caller), payer: payer)) { [self] in
+            services.log.replay(topic, wanted, asker: ReadCaller(caller: CommandCaller(caller), payer: payer)) {
+                [self] in
                 take(.replayed(topic, number: number, $0))
             }
-        case .tellReplay(let topic, let events, let position, let ref):
-            output?.replayed(events, of: topic, upTo: position, at: sessionID, ref: ref)
         case .join(let request, let ref):
-            host.join(self, request, ref: ref)
+            services.topics.join(self, request, ref: ref)
         case .follow(let topic): follow(topic)
         case .leave(let topic): leave(topic)
         case .publish(let request, let ref):
             let id = request.id.map { PublishID($0, of: state.caller, connection: operations.scope) }
             let origin = request.isForOthers ? drawnOrigin() : nil
-            host.publish(request, id: id, origin: origin, payer: payer) { [self] in
+            services.log.publish(request, id: id, origin: origin, payer: payer) { [self] in
+                if case .success = $0 { services.reports.count(.published) }
                 take(.published(request.topic, $0, ref: ref))
             }
         case .watch(let topic):
             present.insert(topic)
-            host.watchPresence(self, topic)
+            services.presence.watch(self, topic, payer: payer)
         case .track(let request, let user, let isNew, let ref):
             present.insert(request.topic)
-            host.track(self, request, user: user) { [self] in
+            services.presence.track(self, request, user: user, payer: payer) { [self] in
                 take(.tracked(request.topic, $0, isNew: isNew, ref: ref))
             }
         case .untrack(let topic, let ref):
-            host.untrack(self, topic) { [self] in take(.tracked(topic, $0, isNew: false, ref: ref)) }
-        case .run(let name, let arguments, let ref): run(name, arguments, ref)
-        case .came(let user): host.came(user)
-        case .left(let user): host.left(user)
+            services.presence.untrack(self, topic) { [self] in take(.tracked(topic, $0, isNew: false, ref: ref)) }
+        case .run(let name, let arguments, let operation, let ref): run(name, arguments, operation, ref)
+        case .came(let user): services.commands.came(user)
+        case .left(let user): services.commands.left(user)
         case .establish: output?.established()
-        case .count(let figure): host.count(figure)
-        case .log(let message, let failure): host.log(.refused(message, failure), of: self)
+        case .count(let figure): services.reports.count(figure)
+        case .log(let message, let failure): services.reports.log(.refused(message, failure), of: self)
         case .close(let reason): output?.close(reason)
         }
     }
@@ -195,11 +199,11 @@ final class Session: TopicClient {
     /// Writes an error or a warning to the client into the log, where an operator looks for it.
     private func log(_ message: ServerMessage) {
         switch message {
-        case .warning(code: .rateLimited, let text, _): host.log(.limited(message: text, nil), of: self)
+        case .warning(code: .rateLimited, let text, _): services.reports.log(.limited(message: text, nil), of: self)
         case .error(let code, let text, let topic, _):
             switch ErrorCode(rawValue: code) {
-            case .unavailable, .internalError: host.log(.failed(code: code, message: text, topic), of: self)
-            case .rateLimited: host.log(.limited(message: text, topic), of: self)
+            case .unavailable, .internalError: services.reports.log(.failed(code: code, message: text, topic), of: self)
+            case .rateLimited: services.reports.log(.limited(message: text, topic), of: self)
             default: break
             }
         default: break
@@ -212,33 +216,35 @@ final class Session: TopicClient {
     }
 
     private func follow(_ topic: Topic) {
-        if let refusal = host.sessionRules.payJoin(topic, state.caller, state.address) {
+        if let refusal = services.rules.budget.payJoin(topic, state.caller, at: state.address) {
             return take(.joinRefused(topic, refusal))
         }
         isFollowing = true
-        host.join(self, SubscribeRequest(topic: topic, since: nil), ref: nil)
+        services.topics.join(self, SubscribeRequest(topic: topic, since: nil), ref: nil)
         isFollowing = false
     }
 
-    private func run(_ name: String, _ arguments: CommandArguments, _ ref: Reference?) {
-        let lane = operations.lane ?? host.newLane()
+    private func run(
+        _ name: String, _ arguments: CommandArguments, _ operation: OperationName?, _ ref: Reference?
+    ) {
+        let lane = operations.lane ?? services.commands.newLane()
         operations.lane = lane
-        let operation = ref.flatMap { output?.operation(of: $0) }.map { operations.id($0) }
-        host.run(
+        let operation = operation.map { operations.id($0) }
+        services.commands.run(
             name, arguments, operation: operation, scope: operations.scope, lane: lane, caller: state.caller,
             payer: payer
         ) { [self] in take(.answered($0, ref: ref)) }
     }
 
     private func leave(_ topic: Topic) {
-        if present.remove(topic) != nil { host.leftPresence(self, topic) }
+        if present.remove(topic) != nil { services.presence.left(self, topic) }
         // The topic may still hand over events, which are treated by the membership: a followed one is removed after that.
         if let membership = followed[topic] {
-            host.topics.leave(self, membership.feed, place: membership.place)
+            services.topics.leave(self, membership.feed, place: membership.place)
             followed[topic] = nil
         } else if let index = memberships.firstIndex(where: { $0.feed.topic == topic }) {
             let membership = memberships.remove(at: index)
-            host.topics.leave(self, membership.feed, place: membership.place)
+            services.topics.leave(self, membership.feed, place: membership.place)
         }
     }
 
@@ -281,7 +287,7 @@ final class Session: TopicClient {
     }
 
     /// Sends the list of members present, as its encoding wrote it.
-    func tellPresence(_ topic: Topic, _ members: [UInt8]?) {
+    func sendPresenceState(_ topic: Topic, _ members: [UInt8]?) {
         guard let members else { return }
         output?.tell(.presence(topic: topic, members: members), at: sessionID, ref: nil)
     }
@@ -290,10 +296,14 @@ final class Session: TopicClient {
     ///
     /// `isBacklog`: the client asked for it by position. Waiting in the queue then does not count as slowness.
     func deliver(_ delivery: Delivery, isBacklog: Bool) {
-        guard let output else { return host.undeliverable(delivery) }
+        guard let output else { return services.reports.undeliverable(delivery) }
         // Compared first: most sessions have no publisher id.
-        guard origin == nil || delivery.message.origin != origin else { return host.undeliverable(delivery) }
-        guard let shown = isTranslating ? shown(delivery) : delivery else { return host.undeliverable(delivery) }
+        guard origin == nil || delivery.message.origin != origin else {
+            return services.reports.undeliverable(delivery)
+        }
+        guard let shown = isTranslating ? shown(delivery) : delivery else {
+            return services.reports.undeliverable(delivery)
+        }
         if !output.send(shown, encoding, at: sessionID, isBacklog: isBacklog) { output.close(.slowConsumer) }
     }
 

@@ -11,17 +11,12 @@ protocol SessionOutput: AnyObject {
     func topicsHeld(besides sessionID: SessionID) -> Int
     /// Sends a message through a client session; `ref` is that of the request it answers.
     func tell(_ message: ServerMessage, at sessionID: SessionID, ref: Reference?)
-    /// Passes on events that the client requested by time; the session joins the topic behind that position next.
-    func replayed(
-        _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at sessionID: SessionID, ref: Reference?)
     /// Sends an event that many share through a client session; false when the client reads too slowly to take it.
     ///
     /// A backlog event (`isBacklog`) is queued beyond the queue's bound.
     func send(_ delivery: Delivery, _ encoding: Encoding, at sessionID: SessionID, isBacklog: Bool) -> Bool
     /// Sends events that many share as one unit; false, and nothing sent, when there is no room for all of them.
     func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool
-    /// The operation that a command with this reference names; `nil` when the dialect cannot name one.
-    func operation(of ref: Reference) -> OperationName?
     /// Ends the connection with a reason.
     func close(_ reason: CloseReason)
     /// The client has proven to be more than an open socket.

@@ -1,3 +1,4 @@
+import Operations
 import RedisLink
 
 /// Proof that published events arrive, for every link of a node (failure catalogue R5, R6, R7, R13).

@@ -1,5 +1,6 @@
 import Commands
 import Core
+import Operations
 import Reactors
 import RedisLink
 import Rights

@@ -1,6 +1,7 @@
 import Commands
 import Core
 import Dialects
+import Operations
 import Reactors
 import RedisLink
 import Rights
@@ -256,13 +257,5 @@ final class EventLog: TopicReader {
         case .failure(let refusal):
             for publisher in group.publishers { publisher.completion(.failure(refusal)) }
         }
-    }
-}
-
-extension Result {
-    /// The failure, when it is one.
-    var failure: Failure? {
-        if case .failure(let failure) = self { return failure }
-        return nil
     }
 }

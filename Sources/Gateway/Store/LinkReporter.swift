@@ -1,4 +1,5 @@
 import Configuration
+import Operations
 import Reactors
 import RedisLink
 import Service

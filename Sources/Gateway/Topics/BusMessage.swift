@@ -1,4 +1,5 @@
 import Core
+import Operations
 import RedisLink
 
 /// Requests of the shards to the bus, and of the node to both.

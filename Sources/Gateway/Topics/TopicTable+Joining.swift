@@ -1,5 +1,6 @@
 import Core
 import Dialects
+import Operations
 import Reactors
 
 /// Answers to joining clients: one read of the log serves all that wait, however many reconnect at once.

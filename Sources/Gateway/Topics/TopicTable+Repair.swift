@@ -1,5 +1,6 @@
 import Core
 import Dialects
+import Operations
 import Reactors
 import Transport
 

@@ -1,13 +1,15 @@
 import Core
 import Dialects
+import Operations
 import Reactors
+import Service
 import Transport
 
 /// A transport that uses one connection from its beginning to its end.
 ///
 /// The connection knows whether it has ended. Thread: the shard's.
 protocol ConnectionTransport: ConnectionHandler, ClientTransport {
-    var shard: Shard { get }
+    var context: TransportContext { get }
     var connection: Connection { get }
 }
 
@@ -20,12 +22,12 @@ extension ConnectionTransport {
         transmit(framing.frame([unit]))
     }
 
-    func send(_ delivery: Delivery, _ encoding: Encoding, own: OwnWords?, isBacklog: Bool) -> Bool {
+    func send(_ delivery: Delivery, _ encoding: Encoding, own: EventDecoration?, isBacklog: Bool) -> Bool {
         // Bytes for a single client, such as a recovery, stay plain: deflating them for each of many reconnecting
         // clients is costly.
         var frame = delivery.frame(isBacklog || delivery.isForOne ? encoding.plain : encoding)
         if frame.isEmpty {
-            shard.undeliverable(delivery)
+            context.undeliverable(delivery)
             return true
         }
         if let own { frame = own.frame(frame, framing) }
@@ -39,9 +41,8 @@ extension ConnectionTransport {
 
     /// Logs an end that is not the usual one; called while the peer still exists.
     func logEnd(_ reason: CloseReason) {
-        shard.writeAccess(
-            connection, framing == .eventStream ? .eventStream : .websocket, reason, by: peer?.knownCaller)
-        shard.logEnd(reason, of: peer, at: address, bytesUnsent: connection.bytesUnsent)
+        context.logAccess(connection, framing == .eventStream ? .eventStream : .websocket, reason, by: peer)
+        context.logEnd(reason, of: peer, at: address, bytesUnsent: connection.bytesUnsent)
     }
 
     func established() {
@@ -63,10 +64,10 @@ extension ConnectionTransport {
     private func thin(_ bound: OutboundBound) -> Bool {
         guard let peer else { return false }
         var conflation = SlowConsumerConflation(
-            connection, access: shard.node.access, limits: shard.limits, nowMs: shard.nowMs
+            connection, access: context.access, limits: context.limits, nowMs: context.clock.nowMs
         ) { peer.encoding(of: $0) }
         let isEnough = conflation.thin(bound)
-        shard.statistics.gaps.add(conflation.gaps)
+        context.statistics.gaps.add(conflation.gaps)
         return isEnough
     }
 }

@@ -1,26 +1,27 @@
 import Core
 import Dialects
 import Reactors
+import Service
 import Transport
 
 /// An endless HTTP response: records of an event stream, until either side ends it.
 ///
 /// The end of the connection marks the end of the body, so that every proxy forwards it. Thread: the shard's.
 final class EventStreamTransport: ConnectionTransport {
-    let shard: Shard
+    let context: TransportContext
     let connection: Connection
     private(set) var peer: Peer?
 
     /// The transport of a client whose request was granted; ``begin()`` sends the head of the response.
-    init(shard: Shard, connection: Connection, peer: Peer) {
-        self.shard = shard
+    init(_ context: TransportContext, connection: Connection, peer: Peer) {
+        self.context = context
         self.connection = connection
         self.peer = peer
     }
 
     /// Starts the peer, once the response's head is sent.
     func begin() {
-        shard.joined(self)
+        context.open.opened(self, nowMs: context.clock.nowMs)
         peer?.begin(on: self)
         deadlineChanged()
     }
@@ -41,7 +42,7 @@ final class EventStreamTransport: ConnectionTransport {
         logEnd(reason)
         peer?.ended()
         peer = nil
-        shard.left(self)
+        context.open.ended(self)
     }
 
     // MARK: Transport

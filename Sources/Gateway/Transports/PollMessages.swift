@@ -15,6 +15,24 @@ enum PollAnswer: Equatable, Sendable {
     case fault(EngineRequest.Fault)
 }
 
+/// A message between two shards of a node about polling sessions, or of another node about those of one shard.
+enum PollingMessage: Sendable {
+    /// A request for a session of the receiving shard.
+    case request(PollRequest)
+    /// The answer to a request passed to another shard.
+    case answer(number: Int, PollAnswer)
+    /// The client of a session of the receiving shard disconnected before it was answered.
+    case abandoned([UInt8])
+    /// A WebSocket for a session of the receiving shard was opened on another shard.
+    case upgrade(MovingUpgrade)
+    /// A shard has ended: requests passed to it are not answered.
+    case ended(shard: Int)
+    /// Another node relays a message about a session.
+    case relay([UInt8])
+    /// The secret of the nodes of this Redis.
+    case secret([UInt8])
+}
+
 /// A request for a session that lives on another shard.
 struct PollRequest: Sendable {
     /// The shard that receives the answer.

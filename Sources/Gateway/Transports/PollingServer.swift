@@ -1,6 +1,7 @@
 import Core
 import Dialects
 import HTTPCodec
+import Operations
 import Reactors
 import RedisLink
 import Rights
@@ -12,9 +13,23 @@ import WebSocketCodec
 /// A session's id names its node and shard. A request received by another shard is passed to it, and the answer is
 /// passed back: the HTTP connection stays on its shard. Thread: the shard's.
 final class PollingServer {
-    private unowned let shard: Shard
+    /// The other parts of the node that the server needs.
+    struct Neighbours {
+        /// This shard's address.
+        let address: ShardAddress
+        /// Counts clients, which keep no connection open, among those of their address.
+        let places: any Admission
+        /// Sends a message to a shard of this node; false when its mailbox is full.
+        let send: (PollingMessage, _ shard: Int) -> Bool
+        /// Takes over a connection from another shard; `nil` when there is no room for it.
+        let adopt: (MovingConnection, any ConnectionHandler) -> Connection?
+    }
+
+    private let context: TransportContext
+    private let neighbours: Neighbours
     /// The relay to the sessions of other nodes.
     let relay: Relay
+    private let batch = FetchBatch()
     private var transports: [[UInt8]: PollingTransport] = [:]
     /// Requests that another shard has to answer.
     private var asked: [Int: (home: Int, answer: PollingTransport.Answer)] = [:]
@@ -23,13 +38,16 @@ final class PollingServer {
     private var lastNumber = 0
     /// Answers that were kept because the asker's mailbox was full.
     private var late: [(asker: Int, number: Int, answer: PollAnswer)] = []
-    /// Transports that are answered together after all events of this turn; `nil` outside a turn.
-    private var postponed: [ObjectIdentifier: PollingTransport]?
 
-    init(shard: Shard, link: any RedisCalls) {
-        self.shard = shard
-        relay = Relay(shard: shard, link: link)
+    init(_ context: TransportContext, _ neighbours: Neighbours, relay: RelayContext) {
+        self.context = context
+        self.neighbours = neighbours
+        self.relay = Relay(relay)
+        self.relay.find = { [unowned self] in transports[$0] }
     }
+
+    /// This shard's number.
+    var index: Int { neighbours.address.shard }
 
     /// Number of sessions on this shard.
     var count: Int { transports.count }
@@ -43,11 +61,10 @@ final class PollingServer {
     )
         -> Bool
     {
-        guard shard.node.admission.admit(address) else { return false }
+        guard neighbours.places.admit(address) else { return false }
         let sid = relay.sessionID()
-        let peer = Peer(
-            host: shard, dialect: PolledSocketIO(dialect: dialect, sid: sid, upgrades: true), caller: caller)
-        let transport = PollingTransport(shard: shard, sid: sid, address: address, peer: peer)
+        let peer = context.peer(PolledSocketIO(dialect: dialect, sid: sid, upgrades: true), caller)
+        let transport = PollingTransport(context, neighbours.places, batch, sid: sid, address: address, peer: peer)
         transports[sid] = transport
         transport.begin(answer)
         return true
@@ -55,14 +72,11 @@ final class PollingServer {
 
     /// The shard of this node that owns a session; `nil` for another node's session, and for a malformed id.
     func home(_ session: [UInt8]) -> Int? {
-        guard let home = RelayKeys.home(of: session), home.node.elementsEqual(shard.node.name.utf8),
-            home.shard < shard.node.shards.count
+        guard let home = RelayKeys.home(of: session), home.node == neighbours.address.node,
+            home.shard < context.shardCount
         else { return nil }
         return home.shard
     }
-
-    /// A session of this shard.
-    func transport(_ session: [UInt8]) -> PollingTransport? { transports[session] }
 
     /// Passes a WebSocket to the shard of the session that moves to it.
     func send(
@@ -70,19 +84,19 @@ final class PollingServer {
         _ deflate: DeflateAgreement?
     ) {
         let upgrade = MovingUpgrade(session: session, connection: connection, answer: answer, deflate: deflate)
-        if shard.node.shards[home].send(.upgrade(upgrade)) { shard.statistics.connectionsMoved.add(1) }
+        if neighbours.send(.upgrade(upgrade), home) { context.statistics.connectionsMoved.add(1) }
     }
 
     /// Takes a WebSocket from another shard.
-    func arrive(_ upgrade: MovingUpgrade) {
-        guard let connection = shard.arrive(upgrade.connection, handler: Arrival()) else { return }
+    private func arrive(_ upgrade: MovingUpgrade) {
+        guard let connection = neighbours.adopt(upgrade.connection, Arrival()) else { return }
         guard let session = mover(upgrade.session), connection.send(upgrade.answer) else {
             let refusal = Refusal(.badRequest, "\(EngineRequest.Fault.session.message)")
             return connection.close(
                 .httpRefused, last: HTTPResponse.refusal(refusal, keepAlive: false).encoded(for: .get))
         }
         let transport = WebSocketTransport(
-            shard: shard, connection: connection, probing: session, deflate: upgrade.deflate)
+            context, connection: connection, probing: session, deflate: upgrade.deflate)
         connection.replaceHandler(transport)
         transport.begin()
     }
@@ -90,6 +104,19 @@ final class PollingServer {
     /// The session that may move to a WebSocket on this shard; `nil` when there is none of that id.
     func mover(_ session: [UInt8]) -> PollingTransport? {
         transports[session].flatMap { $0.mayMove ? $0 : nil }
+    }
+
+    /// Takes a message of another shard or node.
+    func take(_ message: PollingMessage) {
+        switch message {
+        case .request(let request): serve(request)
+        case .answer(let number, let answer): answered(number, answer)
+        case .abandoned(let session): abandoned(session)
+        case .upgrade(let upgrade): arrive(upgrade)
+        case .ended(let shard): ended(shard)
+        case .relay(let message): relay.received(message)
+        case .secret(let secret): relay.use(secret)
+        }
     }
 
     // MARK: Requests
@@ -109,11 +136,11 @@ final class PollingServer {
             guard let home = relay.home(of: session) else { return answer(.fault(.session)) }
             return relay.request(number, of: home, session, body, at: address, answer)
         }
-        guard home != shard.index else { return serve(session, body, answer) }
+        guard home != index else { return serve(session, body, answer) }
         guard !ended.contains(home) else { return answer(.fault(.session)) }
-        let request = PollRequest(asker: shard.index, number: number, session: session, body: body)
-        guard shard.node.shards[home].send(.poll(request)) else { return answer(.busy) }
-        shard.statistics.pollsHandedOver.add(1)
+        let request = PollRequest(asker: index, number: number, session: session, body: body)
+        guard neighbours.send(.request(request), home) else { return answer(.busy) }
+        context.statistics.pollsHandedOver.add(1)
         asked[number] = (home, answer)
     }
 
@@ -123,14 +150,14 @@ final class PollingServer {
     }
 
     /// Takes a request from another shard.
-    func take(_ request: PollRequest) {
+    private func serve(_ request: PollRequest) {
         serve(request.session, request.body) { [unowned self] answer in
             handBack(request.asker, request.number, answer)
         }
     }
 
     /// Takes an answer from another shard.
-    func answered(_ number: Int, _ answer: PollAnswer) {
+    private func answered(_ number: Int, _ answer: PollAnswer) {
         asked.removeValue(forKey: number)?.answer(answer)
     }
 
@@ -142,17 +169,17 @@ final class PollingServer {
             guard let number, let home = relay.home(of: session) else { return }
             return relay.abandoned(number, of: home, session)
         }
-        guard home != shard.index else { return transports[session]?.close(.peerGone) ?? () }
-        _ = shard.node.shards[home].send(.pollAbandoned(session))
+        guard home != index else { return transports[session]?.close(.peerGone) ?? () }
+        _ = neighbours.send(.abandoned(session), home)
     }
 
     /// Notifies all shards that this one ends, so that none waits for its answers.
     func end() {
-        for mailbox in shard.node.shards { _ = mailbox.send(.pollingEnded(shard: shard.index)) }
+        for shard in 0..<context.shardCount { _ = neighbours.send(.ended(shard: index), shard) }
     }
 
     /// Another shard has ended, and its sessions with it.
-    func ended(_ home: Int) {
+    private func ended(_ home: Int) {
         ended.insert(home)
         for (number, request) in asked where request.home == home {
             asked[number] = nil
@@ -161,33 +188,24 @@ final class PollingServer {
     }
 
     private func handBack(_ asker: Int, _ number: Int, _ answer: PollAnswer) {
-        if !shard.node.shards[asker].send(.polled(number: number, answer)) { late.append((asker, number, answer)) }
+        if !neighbours.send(.answer(number: number, answer), asker) { late.append((asker, number, answer)) }
     }
 
-    // MARK: Turns and time
+    // MARK: Batches and time
 
     /// Holds answers to fetches back while events are handed out, so that one answer contains all of them.
-    func beginTurn() { postponed = postponed ?? [:] }
+    func beginBatch() { batch.begin() }
 
     /// Answers the fetches that were held back.
-    func endTurn() {
-        guard let transports = postponed else { return }
-        postponed = nil
-        for transport in transports.values { transport.flush() }
-        relay.endTurn()
-    }
-
-    /// Whether a transport has to wait for the end of the turn.
-    func postpones(_ transport: PollingTransport) -> Bool {
-        guard postponed != nil else { return false }
-        postponed?[ObjectIdentifier(transport)] = transport
-        return true
+    func endBatch() {
+        batch.end()
+        relay.endBatch()
     }
 
     /// Checks every session, and passes back the answers that were kept.
     func sweep() {
         for (sid, transport) in transports where !transport.sweep() { transports[sid] = nil }
-        shard.statistics.pollingSessions.set(transports.count)
+        context.statistics.pollingSessions.set(transports.count)
         let late = late
         self.late = []
         for (asker, number, answer) in late { handBack(asker, number, answer) }

@@ -1,7 +1,9 @@
 import Core
 import Dialects
+import Operations
 import Reactors
 import Rights
+import Service
 import Transport
 
 /// The transport of a polling Socket.IO client: requests come and go, the session stays.
@@ -19,7 +21,10 @@ final class PollingTransport: ClientTransport {
         case over
     }
 
-    private let shard: Shard
+    private let context: TransportContext
+    /// Counts the client, which keeps no connection open, among those of its address.
+    private let places: any Admission
+    private let batch: FetchBatch
     let sid: [UInt8]
     let address: IPAddress?
     private(set) var peer: Peer?
@@ -43,19 +48,23 @@ final class PollingTransport: ClientTransport {
     private static let packetsPerSendMax = 128
 
     /// The transport of a client at an address; ``begin(_:)`` starts the dialect machine.
-    init(shard: Shard, sid: [UInt8], address: IPAddress?, peer: Peer) {
-        self.shard = shard
+    init(
+        _ context: TransportContext, _ places: any Admission, _ batch: FetchBatch, sid: [UInt8], address: IPAddress?,
+        peer: Peer
+    ) {
+        self.context = context
+        self.places = places
+        self.batch = batch
         self.sid = sid
         self.address = address
         self.peer = peer
-        fetchedMs = shard.nowMs
-        let perSecond = shard.limits.controlFramesPerSecond
-        controls = TokenBucket(RateLimit(perSecond: perSecond, burst: perSecond * 2), nowMs: shard.nowMs)
+        fetchedMs = context.clock.nowMs
+        controls = context.controlBucket()
     }
 
     /// Starts the peer; its first packets are the answer.
     func begin(_ answer: @escaping Answer) {
-        shard.joined(self)
+        context.open.opened(self, nowMs: context.clock.nowMs)
         heldFetch = (answer, nil)
         peer?.begin(on: self)
     }
@@ -116,14 +125,14 @@ final class PollingTransport: ClientTransport {
         }
         guard let delayMs = peer?.readDelayMs, phase == .open, delayMs > 0 else { return answer(.taken) }
         // A client that sends too fast is answered late: it sends nothing before the answer.
-        shard.statistics.rateDelays.add(1)
-        heldSend = (answer, shard.nowMs + delayMs)
+        context.statistics.rateDelays.add(1)
+        heldSend = (answer, context.clock.nowMs + delayMs)
     }
 
     private func take(_ message: WireUnit) {
-        shard.statistics.messagesIn.add(1)
-        guard message.bytes.count <= shard.limits.inboundMessageBytesMax else { return close(.messageTooBig) }
-        if peer?.received(message.bytes, as: message.kind) == false, !controls.take(nowMs: shard.nowMs) {
+        context.statistics.messagesIn.add(1)
+        guard message.bytes.count <= context.limits.inboundMessageBytesMax else { return close(.messageTooBig) }
+        if peer?.received(message.bytes, as: message.kind) == false, !controls.take(nowMs: context.clock.nowMs) {
             close(.policyViolation)
         }
     }
@@ -132,7 +141,7 @@ final class PollingTransport: ClientTransport {
 
     /// Processes everything whose deadline has passed; false when the session is over.
     func sweep() -> Bool {
-        let nowMs = shard.nowMs
+        let nowMs = context.clock.nowMs
         if let heldSend, nowMs >= heldSend.untilMs {
             self.heldSend = nil
             heldSend.answer(.taken)
@@ -141,7 +150,7 @@ final class PollingTransport: ClientTransport {
         switch phase {
         case .open:
             // A client that fetches is not slow, however much it requested at once.
-            if let oldestMs = queue.oldestMs, nowMs - max(oldestMs, fetchedMs) >= shard.limits.outboundAgeMs {
+            if let oldestMs = queue.oldestMs, nowMs - max(oldestMs, fetchedMs) >= context.limits.outboundAgeMs {
                 close(.slowConsumer)
             } else if let peer, nowMs >= peer.deadlineMs {
                 peer.deadlineReached()
@@ -178,9 +187,9 @@ final class PollingTransport: ClientTransport {
         }
         phase = .over
         self.peer = nil
-        shard.left(self)
-        shard.node.admission.release(address, wasEstablished: isEstablished)
-        shard.statistics.transport.queuedBytes.add(-queue.byteCount)
+        context.open.ended(self)
+        places.release(address, wasEstablished: isEstablished)
+        context.statistics.transport.queuedBytes.add(-queue.byteCount)
         return (peer, queue.handOver(), isEstablished)
     }
 
@@ -196,7 +205,7 @@ final class PollingTransport: ClientTransport {
     /// Answers a held fetch with the packets that wait.
     func flush() {
         guard phase == .open, !isTaking, !awaitsReceipt, !queue.isEmpty, let held = heldFetch else { return }
-        if shard.polling.postpones(self) { return }
+        if batch.postpones(self) { return }
         heldFetch = nil
         held.answer(.packets(packets()))
     }
@@ -211,16 +220,16 @@ final class PollingTransport: ClientTransport {
         flush()
     }
 
-    func send(_ delivery: Delivery, _ encoding: Encoding, own: OwnWords?, isBacklog: Bool) -> Bool {
+    func send(_ delivery: Delivery, _ encoding: Encoding, own: EventDecoration?, isBacklog: Bool) -> Bool {
         let shared = delivery.frame(encoding)
         let frame = own?.frame(shared, framing) ?? shared
         guard phase == .open, !frame.isEmpty else {
-            shard.undeliverable(delivery)
+            context.undeliverable(delivery)
             return true
         }
         guard isBacklog || queue.isEmpty || hasRoom(frame.count) else {
             delivery.countRefused()
-            shard.statistics.transport.itemsDropped.add(1)
+            context.statistics.transport.itemsDropped.add(1)
             return false
         }
         append(frame, delivery, isBacklog: isBacklog)
@@ -232,7 +241,7 @@ final class PollingTransport: ClientTransport {
 
     func close(_ reason: CloseReason) {
         guard phase == .open else { return }
-        shard.logEnd(reason, of: peer, at: address, bytesUnsent: queue.byteCount)
+        context.logEnd(reason, of: peer, at: address, bytesUnsent: queue.byteCount)
         endedBy = reason
         if reason == .slowConsumer { drop(isSlow: true) }
         if let heldSend {
@@ -242,7 +251,7 @@ final class PollingTransport: ClientTransport {
         if let held = heldFetch {
             heldFetch = nil
             if reason != .peerGone {
-                phase = .telling(untilMs: shard.nowMs + shard.limits.closeMs)
+                phase = .telling(untilMs: context.clock.nowMs + context.limits.closeMs)
                 return tellEnd(held.answer)
             }
             // The client is gone: waiting packets are not counted as written.
@@ -251,14 +260,14 @@ final class PollingTransport: ClientTransport {
         } else if hasLeft || reason == .timeout || reason == .peerGone {
             phase = .over
         } else {
-            phase = .telling(untilMs: shard.nowMs + shard.limits.closeMs)
+            phase = .telling(untilMs: context.clock.nowMs + context.limits.closeMs)
         }
     }
 
     func established() {
         guard !isEstablished else { return }
         isEstablished = true
-        shard.node.admission.established(address)
+        places.established(address)
     }
 
     /// The shard checks all polling sessions often enough.
@@ -274,24 +283,25 @@ final class PollingTransport: ClientTransport {
 
     private func append(_ frame: [UInt8], _ item: OutboundItem?, isBacklog: Bool = false) {
         queue.append(
-            frame, packets: EnginePayload.packetCount(frame), item: item, isBacklog: isBacklog, nowMs: shard.nowMs)
-        shard.statistics.transport.queuedBytes.add(frame.count)
+            frame, packets: EnginePayload.packetCount(frame), item: item, isBacklog: isBacklog,
+            nowMs: context.clock.nowMs)
+        context.statistics.transport.queuedBytes.add(frame.count)
     }
 
     private func hasRoom(_ bytes: Int) -> Bool {
-        queue.unowedBytes + bytes <= shard.limits.outboundBytesMax
-            && shard.statistics.transport.queuedBytes.value + bytes
-                <= shard.limits.outboundTotalBytesMax / shard.node.shards.count
+        queue.unowedBytes + bytes <= context.limits.outboundBytesMax
+            && context.statistics.transport.queuedBytes.value + bytes
+                <= context.limits.outboundTotalBytesMax / context.shardCount
     }
 
     /// As many waiting packets as one answer may hold, with the last packet behind them.
     private func packets(last: EnginePacket.Kind? = nil) -> [UInt8] {
-        fetchedMs = shard.nowMs
+        fetchedMs = context.clock.nowMs
         let before = queue.byteCount
         var (frames, items) = queue.take(
             EnginePayload.packetsMax - (last == nil ? 0 : 1), bytesMax: EnginePayload.bytesMax)
-        shard.statistics.transport.queuedBytes.add(queue.byteCount - before)
-        shard.statistics.transport.itemsWritten.add(items)
+        context.statistics.transport.queuedBytes.add(queue.byteCount - before)
+        context.statistics.transport.itemsWritten.add(items)
         if let last { frames.append([last.rawValue]) }
         return Array(frames.joined(separator: [EnginePayload.separator]))
     }
@@ -312,8 +322,8 @@ final class PollingTransport: ClientTransport {
     }
 
     private func drop(isSlow: Bool) {
-        shard.statistics.transport.queuedBytes.add(-queue.byteCount)
-        shard.statistics.transport.itemsDropped.add(queue.removeAll(isSlow: isSlow))
+        context.statistics.transport.queuedBytes.add(-queue.byteCount)
+        context.statistics.transport.itemsDropped.add(queue.removeAll(isSlow: isSlow))
     }
 
     /// Must not be called from inside a call of the peer.
@@ -321,7 +331,7 @@ final class PollingTransport: ClientTransport {
         guard let peer else { return }
         self.peer = nil
         peer.ended()
-        shard.left(self)
-        shard.node.admission.release(address, wasEstablished: isEstablished)
+        context.open.ended(self)
+        places.release(address, wasEstablished: isEstablished)
     }
 }

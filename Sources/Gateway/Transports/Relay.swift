@@ -1,8 +1,10 @@
 import Core
 import Dialects
+import Operations
 import Reactors
 import RedisLink
 import Rights
+import Service
 
 /// Relays requests of polling clients to the node that owns their session.
 ///
@@ -23,9 +25,10 @@ final class Relay {
         let answer: PollingTransport.Answer
     }
 
-    unowned let shard: Shard
+    /// Finds a polling session of this shard.
+    var find: ([UInt8]) -> PollingTransport? = { _ in nil }
+    private let context: RelayContext
     private let home: ShardAddress
-    private let link: any RedisCalls
     private var keys: RelayKeys
     private var book: PendingRelays<Waiter>
     private var order: RelayOrder
@@ -35,7 +38,7 @@ final class Relay {
     private var held: [RelayedPoll: [UInt8]] = [:]
     /// Held fetches that were not reported to their nodes yet.
     private var untold: [RelayedPoll] = []
-    /// Fetches whose packets were handed to clients in this turn, by the node that receives the receipt.
+    /// Fetches whose packets were handed to clients in this batch, by the node that receives the receipt.
     private var receipts: [ShardAddress: [Int]] = [:]
     /// Packets sent to another node, until it reports that its client has them.
     private var unacknowledged: [RelayedPoll: (session: [UInt8], dueMs: Int)] = [:]
@@ -48,13 +51,12 @@ final class Relay {
     /// Number of other nodes' shards whose last message number is kept.
     private static let sendersMax = 4_096
 
-    init(shard: Shard, link: any RedisCalls) {
-        self.shard = shard
-        self.link = link
-        home = ShardAddress(node: Array(shard.node.name.utf8), shard: shard.index)
+    init(_ context: RelayContext) {
+        self.context = context
+        home = context.address
         // Until the shared secret is known, no other node accepts the ids made here.
         keys = Relay.keys(SecureRandom.bytes(RelayKeys.secretBytes), home)
-        let (limits, answerMs) = (shard.limits, shard.limits.pollHopMs)
+        let (limits, answerMs) = (context.limits, context.limits.pollHopMs)
         book = PendingRelays(
             PendingRelays.Bounds(
                 requestsMax: limits.pollHopsMax, bytesMax: limits.pollHopBytesMax, answerMs: answerMs,
@@ -93,12 +95,10 @@ final class Relay {
     ) {
         let waiter = Waiter(session: session, isFetch: body == nil, answer: answer)
         let bytes = body?.count ?? 0
-        let payer = shard.node.payer(.anonymous, at: address)
-        let us = Relay.requestUs + bytes / Relay.bytesPerUs
-        guard link.isReady, shard.node.budgets.payOwn(payer, us: us, nowMs: shard.nowMs) == nil,
-            book.asked(number, of: home, bytes: bytes, waiter, nowMs: shard.nowMs)
+        guard context.link.isReady, context.pay(Relay.requestUs + bytes / Relay.bytesPerUs, at: address),
+            book.asked(number, of: home, bytes: bytes, waiter, nowMs: context.clock.nowMs)
         else { return fail(waiter, .busy) }
-        shard.statistics.relay.add(1)
+        context.statistics.relay.add(1)
         let question: RelayMessage =
             body.map { .send(number: number, session: session, body: $0) } ?? .fetch(number: number, session: session)
         publish(question, to: home) { [unowned self] hearers in
@@ -133,7 +133,7 @@ final class Relay {
     }
 
     private func fail(_ waiter: Waiter, _ answer: PollAnswer) {
-        shard.statistics.relaysFailed.add(1)
+        context.statistics.relaysFailed.add(1)
         waiter.answer(answer)
     }
 
@@ -149,18 +149,18 @@ final class Relay {
     func received(_ message: [UInt8]) {
         guard let envelope = RelayEnvelope(message), let poll = keys.open(envelope, at: home),
             order.take(envelope.number, from: envelope.from)
-        else { return shard.statistics.relaysRefused.add(1) }
+        else { return context.statistics.relaysRefused.add(1) }
         let from = envelope.from
-        book.heard(from, nowMs: shard.nowMs)
+        book.heard(from, nowMs: context.clock.nowMs)
         switch poll {
         case .fetch(let number, let session): serve(session, nil, for: RelayedPoll(asker: from, number: number))
         case .send(let number, let session, let body):
             serve(session, body, for: RelayedPoll(asker: from, number: number))
         case .release(let number, let session):
-            shard.polling.transport(session)?.release(RelayedPoll(asker: from, number: number))
+            find(session)?.release(RelayedPoll(asker: from, number: number))
         case .abandoned(let number, let session): lost(RelayedPoll(asker: from, number: number), session)
         case .answer(let number, let answer): answered(number, answer, by: from)
-        case .held(let numbers): book.held(numbers, by: from, nowMs: shard.nowMs)
+        case .held(let numbers): book.held(numbers, by: from, nowMs: context.clock.nowMs)
         case .waits(let numbers):
             for number in numbers { check(RelayedPoll(asker: from, number: number)) }
         case .received(let numbers):
@@ -171,9 +171,9 @@ final class Relay {
     }
 
     private func serve(_ session: [UInt8], _ body: [UInt8]?, for poll: RelayedPoll) {
-        shard.statistics.relaysTaken.add(1)
+        context.statistics.relaysTaken.add(1)
         let answer: PollingTransport.Answer = { [unowned self] in give($0, to: poll, session) }
-        guard let transport = shard.polling.transport(session) else { return answer(.fault(.session)) }
+        guard let transport = find(session) else { return answer(.fault(.session)) }
         if let body { return transport.send(body, answer) }
         transport.fetch(for: poll, answer)
         guard transport.holds(poll) else { return }
@@ -185,8 +185,8 @@ final class Relay {
         held[poll] = nil
         let word = answer.poll
         if word.isBacklog {
-            shard.polling.transport(session)?.awaitsReceipt = true
-            unacknowledged[poll] = (session, shard.nowMs + 2 * shard.limits.pollHopMs)
+            find(session)?.awaitsReceipt = true
+            unacknowledged[poll] = (session, context.clock.nowMs + 2 * context.limits.pollHopMs)
         }
         publish(.answer(number: poll.number, word), to: poll.asker) { [unowned self] hearers in
             if (hearers ?? 0) == 0 { lost(poll, session) }
@@ -195,7 +195,7 @@ final class Relay {
 
     private func delivered(_ poll: RelayedPoll) {
         guard let (session, _) = unacknowledged.removeValue(forKey: poll) else { return }
-        shard.polling.transport(session)?.receiptCame()
+        find(session)?.receiptCame()
     }
 
     /// Handles another node's question about a fetch: when it is no longer held, its answer was lost, and the session
@@ -208,15 +208,15 @@ final class Relay {
     /// Ends a session whose fetch's answer was lost on the way, unless the session has continued since.
     private func lost(_ poll: RelayedPoll, _ session: [UInt8]) {
         let wasBacklog = unacknowledged.removeValue(forKey: poll) != nil
-        guard let transport = shard.polling.transport(session), wasBacklog || transport.holds(poll) else { return }
-        shard.statistics.relaysFailed.add(1)
+        guard let transport = find(session), wasBacklog || transport.holds(poll) else { return }
+        context.statistics.relaysFailed.add(1)
         transport.close(.peerGone)
     }
 
-    // MARK: Turns and time
+    // MARK: Batches and time
 
-    /// Reports to other nodes which packets were handed to clients in this turn.
-    func endTurn() {
+    /// Reports to other nodes which packets were handed to clients in this batch.
+    func endBatch() {
         guard !receipts.isEmpty else { return }
         let receipts = receipts
         self.receipts = [:]
@@ -225,7 +225,7 @@ final class Relay {
 
     /// Processes everything whose deadline has passed.
     func sweep() {
-        let nowMs = shard.nowMs
+        let nowMs = context.clock.nowMs
         var news: [ShardAddress: [Int]] = [:]
         for poll in untold where held[poll] != nil { news[poll.asker, default: []].append(poll.number) }
         untold = []
@@ -242,7 +242,7 @@ final class Relay {
             case .gone(let waiter): fail(waiter, .fault(.session))
             }
         }
-        shard.statistics.relaysWaiting.set(book.count)
+        context.statistics.relaysWaiting.set(book.count)
     }
 
     private func tell(_ numbers: [Int], to home: ShardAddress, _ word: ([Int]) -> RelayMessage) {
@@ -256,7 +256,7 @@ final class Relay {
     {
         sent += 1
         let message = keys.envelope(poll, from: self.home, to: home, number: sent)
-        link.call(RedisCall("PUBLISH", shard.node.keys.node(home.node), message)) { result in
+        context.link.call(RedisCall("PUBLISH", context.keys.node(home.node), message)) { result in
             completion((try? result.get())?.integer)
         }
     }

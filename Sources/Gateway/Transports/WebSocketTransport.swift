@@ -1,7 +1,9 @@
 import Core
 import Dialects
+import Operations
 import Reactors
 import Rights
+import Service
 import Transport
 import WebSocketCodec
 
@@ -9,7 +11,7 @@ import WebSocketCodec
 ///
 /// Thread: the shard's.
 final class WebSocketTransport: ConnectionTransport {
-    let shard: Shard
+    let context: TransportContext
     let connection: Connection
     private var decoder: WebSocketDecoder
     /// The peer that the transport serves; `nil` for an echo, and after the end.
@@ -28,47 +30,48 @@ final class WebSocketTransport: ConnectionTransport {
     private var readAgainMs = Int.max
 
     /// The transport of a client; ``begin()`` starts the dialect machine.
-    init(shard: Shard, connection: Connection, peer: Peer?, deflate: DeflateAgreement?) {
-        self.shard = shard
+    init(_ context: TransportContext, connection: Connection, peer: Peer?, deflate: DeflateAgreement?) {
+        self.context = context
         self.connection = connection
         self.peer = peer
         isEcho = false
         framing = WebSocketTransport.framing(deflate)
         let limits = WebSocketLimits(
-            messageBytesMax: shard.limits.inboundMessageBytesMax, fragmentsMax: shard.limits.fragmentsMax)
+            messageBytesMax: context.limits.inboundMessageBytesMax, fragmentsMax: context.limits.fragmentsMax)
         decoder = WebSocketDecoder(role: .server, limits: limits, deflates: deflate != nil)
-        controls = WebSocketTransport.controlBucket(shard)
-        lastInboundMs = shard.nowMs
-        pingMs = shard.nowMs + shard.limits.pingMs
+        controls = context.controlBucket()
+        lastInboundMs = context.clock.nowMs
+        pingMs = context.clock.nowMs + context.limits.pingMs
     }
 
     /// The transport of a polling client that tries a WebSocket; its session moves here when the client requests it.
     convenience init(
-        shard: Shard, connection: Connection, probing session: PollingTransport, deflate: DeflateAgreement?
+        _ context: TransportContext, connection: Connection, probing session: PollingTransport,
+        deflate: DeflateAgreement?
     ) {
-        self.init(shard: shard, connection: connection, peer: nil, deflate: deflate)
+        self.init(context, connection: connection, peer: nil, deflate: deflate)
         probed = session
-        probeEndMs = shard.nowMs + shard.limits.authenticateMs
+        probeEndMs = context.clock.nowMs + context.limits.authenticateMs
         session.probed(true)
     }
 
     /// The transport of a conformance suite on `/echo`: every message is sent back; messages may be large.
-    init(echo shard: Shard, connection: Connection, deflate: DeflateAgreement?) {
-        self.shard = shard
+    init(echo context: TransportContext, connection: Connection, deflate: DeflateAgreement?) {
+        self.context = context
         self.connection = connection
         isEcho = true
         peer = nil
         framing = WebSocketTransport.framing(deflate)
         let limits = WebSocketLimits(messageBytesMax: WebSocketTransport.echoBytesMax, fragmentsMax: 1 << 20)
         decoder = WebSocketDecoder(role: .server, limits: limits, deflates: deflate != nil)
-        controls = WebSocketTransport.controlBucket(shard)
-        lastInboundMs = shard.nowMs
+        controls = context.controlBucket()
+        lastInboundMs = context.clock.nowMs
         pingMs = Int.max
     }
 
     /// Starts the peer, once the handshake is over.
     func begin() {
-        shard.joined(self)
+        context.open.opened(self, nowMs: context.clock.nowMs)
         if isEcho { connection.markEstablished() }
         peer?.begin(on: self)
         deadlineChanged()
@@ -80,17 +83,12 @@ final class WebSocketTransport: ConnectionTransport {
         deflate.map { .webSocketDeflated($0.window) } ?? .webSocket
     }
 
-    private static func controlBucket(_ shard: Shard) -> TokenBucket {
-        let perSecond = shard.limits.controlFramesPerSecond
-        return TokenBucket(RateLimit(perSecond: perSecond, burst: perSecond * 2), nowMs: shard.nowMs)
-    }
-
     // MARK: ConnectionHandler
 
     func opened(_ connection: Connection) {}
 
     func received(_ bytes: Span<UInt8>) {
-        lastInboundMs = shard.nowMs
+        lastInboundMs = context.clock.nowMs
         pongMs = Int.max
         var position = 0
         while connection.isOpen, let event = decoder.next(bytes, at: &position) { handle(event) }
@@ -100,8 +98,8 @@ final class WebSocketTransport: ConnectionTransport {
     /// Pauses reading from a client that sends too fast: TCP holds it back and nothing is lost.
     private func slowDown() {
         guard connection.isOpen, readAgainMs == Int.max, let delayMs = peer?.readDelayMs, delayMs > 0 else { return }
-        shard.statistics.rateDelays.add(1)
-        readAgainMs = shard.nowMs + delayMs
+        context.statistics.rateDelays.add(1)
+        readAgainMs = context.clock.nowMs + delayMs
         connection.pauseReading()
         deadlineChanged()
     }
@@ -109,7 +107,7 @@ final class WebSocketTransport: ConnectionTransport {
     private func handle(_ event: WebSocketEvent) {
         switch event {
         case .message(let kind, let payload):
-            shard.statistics.messagesIn.add(1)
+            context.statistics.messagesIn.add(1)
             if isEcho { return send(WireUnit(kind == .text ? .text : .binary, payload)) }
             if let probed { return probe(probed, kind == .text ? .text : .binary, payload) }
             // A message for which no session was charged counts as a protocol frame, like a ping.
@@ -118,8 +116,8 @@ final class WebSocketTransport: ConnectionTransport {
             guard takeControl() else { return }
             transmit(WebSocketEncoder.frame(.pong, payload: payload))
         case .deflated(let kind, let payload):
-            let bytesMax = isEcho ? WebSocketTransport.echoBytesMax : shard.limits.inboundMessageBytesMax
-            handle(shard.deflation.inflated(kind, payload, bytesMax: bytesMax))
+            let bytesMax = isEcho ? WebSocketTransport.echoBytesMax : context.limits.inboundMessageBytesMax
+            handle(context.deflation.inflated(kind, payload, bytesMax: bytesMax))
         case .pong:
             _ = takeControl()
         case .close(let code, _):
@@ -150,30 +148,30 @@ final class WebSocketTransport: ConnectionTransport {
     }
 
     private func takeControl() -> Bool {
-        if isEcho || controls.take(nowMs: shard.nowMs) { return true }
+        if isEcho || controls.take(nowMs: context.clock.nowMs) { return true }
         close(.policyViolation, detail: "too many control frames")
         return false
     }
 
     func deadlineReached() {
-        let nowMs = shard.nowMs
+        let nowMs = context.clock.nowMs
         if nowMs >= readAgainMs {
             readAgainMs = Int.max
             connection.resumeReading()
         }
         if nowMs >= pongMs {
             // The pong may have arrived while this process was stopped; it is given time to be read.
-            guard shard.stalledMs > nowMs - shard.limits.pongMs else { return close(.timeout) }
-            pongMs = nowMs + shard.limits.pongMs
+            guard context.clock.stalledMs > nowMs - context.limits.pongMs else { return close(.timeout) }
+            pongMs = nowMs + context.limits.pongMs
         }
         if nowMs >= pingMs {
             // A client that has just sent something needs no ping.
-            if nowMs - lastInboundMs >= shard.limits.pingMs {
+            if nowMs - lastInboundMs >= context.limits.pingMs {
                 transmit(WebSocketEncoder.frame(.ping, payload: []))
-                pongMs = nowMs + shard.limits.pongMs
-                pingMs = nowMs + shard.limits.pingMs
+                pongMs = nowMs + context.limits.pongMs
+                pingMs = nowMs + context.limits.pingMs
             } else {
-                pingMs = lastInboundMs + shard.limits.pingMs
+                pingMs = lastInboundMs + context.limits.pingMs
             }
         }
         if nowMs >= probeEndMs { return close(.timeout) }
@@ -187,7 +185,7 @@ final class WebSocketTransport: ConnectionTransport {
         probed = nil
         peer?.ended()
         peer = nil
-        shard.left(self)
+        context.open.ended(self)
     }
 
     // MARK: Transport
@@ -195,7 +193,7 @@ final class WebSocketTransport: ConnectionTransport {
     func send(_ unit: WireUnit) {
         let frame = framing.frame([unit])
         guard case .webSocketDeflated(let window) = framing else { return transmit(frame) }
-        transmit(shard.deflation.deflated(frame, window))
+        transmit(context.deflation.deflated(frame, window))
     }
 
     func close(_ reason: CloseReason) {

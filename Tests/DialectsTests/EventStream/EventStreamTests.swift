@@ -52,13 +52,16 @@ struct EventStreamTests {
 
     @Test func severalTopicsAreMarkedForEachClient() throws {
         var machine = try Self.machine("shop:42", "dj:42")
-        #expect(machine.marksEvents && machine.encoder(of: .main) == 1)
-        let first = machine.mark(try Native.topic("dj:42"), try Native.position("d", 2))
-        #expect(first?.bytes == Array("id: -,d:2\n".utf8))
-        let second = machine.mark(try Native.topic("shop:42"), try Native.position("s", 9))
-        #expect(second?.bytes == Array("id: s:9,d:2\n".utf8))
+        #expect(machine.isDecorating && machine.encoder(of: .main) == 1)
+        let (first, second) = (try Native.position("d", 2), try Native.position("s", 9))
+        let marks = [
+            machine.decorate(try Native.topic("dj:42"), first, at: .main) { [] },
+            machine.decorate(try Native.topic("shop:42"), second, at: .main) { [] },
+        ]
+        let texts = ["id: -,d:2\n", "id: s:9,d:2\n"]
+        #expect(marks == texts.map { .before(WireUnit(.text, Array($0.utf8))) })
         let single = try Self.machine("shop:42")
-        #expect(!single.marksEvents && single.encoder(of: .main) == 0)
+        #expect(!single.isDecorating && single.encoder(of: .main) == 0)
     }
 
     /// `subscribed` names the present position although what was missed comes after it.

@@ -60,8 +60,8 @@ struct Phoenix {
     /// Hands over what the oldest request wants by the clock; it is still to be answered.
     mutating func replay(_ events: [ChannelMessage], upTo offset: Int, of channel: String = "order:42") throws {
         let ref = try #require(try asked.first?.get().ref)
-        machine.replayed(
-            events, of: try Phoenix.topic(channel), upTo: try Phoenix.position("k3x9", offset), at: .main, ref: ref)
+        let position = try Phoenix.position("k3x9", offset)
+        tell(.replayed(topic: try Phoenix.topic(channel), events: events, position: position), ref: ref)
     }
 
     /// The command of the oldest request, which must be the only one.

@@ -21,6 +21,7 @@ struct SocketIOClient {
     var opensDoors = true
     /// What the last request carried for its answer.
     private(set) var ref: Reference?
+    private(set) var operation: OperationName?
     private(set) var sessionID = SessionID.main
     /// Whose token opens doors.
     var user: String?
@@ -64,7 +65,10 @@ struct SocketIOClient {
             return nil
         }
         let shared = [WireUnit(.text, Array("42[\"e\",{}]".utf8))]
-        return machine.own(topic, position, at: sessionID) { shared }.map { SocketIO.text($0[0].bytes) }
+        guard case .instead(let units) = machine.decorate(topic, position, at: sessionID, { shared }) else {
+            return nil
+        }
+        return SocketIO.text(units[0].bytes)
     }
 
     mutating func refused(_ sessionID: Int, _ refusal: Refusal) -> [String] {
@@ -102,7 +106,7 @@ struct SocketIOClient {
         case .close(let reason):
             return "close \(reason.rawValue)"
         case .request(let sessionID, .success(let request)):
-            (self.sessionID, ref) = (sessionID, request.ref)
+            (self.sessionID, ref, operation) = (sessionID, request.ref, request.operation)
             return "request \(sessionID.number) \(SocketIOClient.words(request.command))"
         case .request(let sessionID, .failure(let refusal)):
             (self.sessionID, ref) = (sessionID, refusal.ref)

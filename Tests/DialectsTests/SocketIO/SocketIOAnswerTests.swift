@@ -174,8 +174,7 @@ import Testing
         var names: Set<OperationName> = []
         for text in ["421[\"vote\"]", "42/queue,1[\"vote\"]", "422[\"vote\"]"] {
             _ = client.says(text)
-            let ref = try #require(client.ref)
-            names.insert(try #require(client.machine.operation(of: ref)))
+            names.insert(try #require(client.operation))
         }
         #expect(names.count == 3)
         _ = client.says("42[\"vote\"]")

@@ -53,7 +53,7 @@ import Testing
         #expect(client.says("42[\"subscribe\",{\"topic\":\"shop:1\"}]") == ["request 1 subscribe shop:1"])
         #expect(try client.told(subscribed("shop:1", 4)).count == 1)
         #expect(client.hears("shop:1", 5) == nil)
-        #expect(client.machine.marksEvents == false)
+        #expect(client.machine.isDecorating == false)
     }
 
     /// Until what was missed has come, a client that is cut off again must come back to where it was before.

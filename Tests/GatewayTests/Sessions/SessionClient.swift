@@ -59,8 +59,8 @@ final class SessionClient: SessionOutput {
         if isUser, let identity = SessionClient.identity(token, expiresAt: world.wallMs / 1_000 + 3_600) {
             caller = .user(identity)
         }
-        session = Session(
-            host: world, output: self, sessionID: .main, encoding: world.encoding, caller: caller)
+        guard let services = world.services else { return }
+        session = Session(services, output: self, sessionID: .main, encoding: world.encoding, caller: caller)
         world.note("client \(number) opens as \(isUser ? (isGranted ? "granted" : "user") : "nobody")")
     }
 
@@ -162,6 +162,7 @@ final class SessionClient: SessionOutput {
             answered(ref, nil, nil)
         case .ack, .published, .pong:
             answered(ref, nil, nil)
+        case .replayed(let topic, _, let position): replayed(topic, upTo: position, ref)
         case .warning: break
         default: world.violated("client \(number) was told something else")
         }
@@ -210,11 +211,8 @@ final class SessionClient: SessionOutput {
         return true
     }
 
-    func replayed(
-        _ events: [ChannelMessage], of topic: Topic, upTo position: Position, at sessionID: SessionID, ref: Reference?
-    ) {
-        guard session != nil, !isClosing else { return }
-        guard let ref = ref.flatMap({ ASCII.decimal($0.bytes) }), asked[ref]?.topics?.contains(topic) == true else {
+    private func replayed(_ topic: Topic, upTo position: Position, _ ref: Int?) {
+        guard let ref, asked[ref]?.topics?.contains(topic) == true else {
             return world.violated("client \(number) is told the past of \(topic), which it did not ask for")
         }
         if view.contains(topic), stands[topic] ?? 0 > position.offset {
@@ -224,8 +222,6 @@ final class SessionClient: SessionOutput {
     }
 
     func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool { false }
-
-    func operation(of ref: Reference) -> OperationName? { nil }
 
     func close(_ reason: CloseReason) {
         world.note("client \(number) is closed: \(reason)")

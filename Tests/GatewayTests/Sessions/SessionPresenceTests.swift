@@ -26,9 +26,9 @@ import Testing
         var limits = Limits()
         limits.presenceTopicsMax = 2
         limits.presenceMetaBytesMax = 20
-        return SessionRules(limits: limits, access: try AccessPolicy(["room": policy])) { cost, _ in
-            cost == .publish ? waitMs : nil
-        }
+        let budget = TestBudget()
+        budget.publishWaitMs = waitMs
+        return SessionRules(limits: limits, access: try AccessPolicy(["room": policy]), budget: budget)
     }
 
     /// A session that is live on the topic.

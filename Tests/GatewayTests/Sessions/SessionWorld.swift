@@ -8,12 +8,13 @@ import Testing
 import Transport
 
 @testable import Gateway
+@testable import Operations
 
 /// A deterministic model of everything around ``Session``: the topics are the real ones.
 ///
 /// Redis with logs, channels, memberships and followed sets, the way of calls and replies, tokens, and clients that
 /// check what they are told. Every step is chosen by a seed.
-final class SessionWorld: TopicReader, QuietHost {
+final class SessionWorld: TopicReader, QuietServices, TopicAccess {
     /// One call on the way to Redis, and its answer on the way back.
     private struct Call {
         /// What Redis does; `nil` when it was done.
@@ -78,14 +79,13 @@ final class SessionWorld: TopicReader, QuietHost {
     var randomSource: Seeded
     private(set) var nowMs = 1_000_000
     var wallMs: Int { nowMs + 1_700_000_000_000 }
-    private(set) lazy var sessionRules = SessionRules(
-        limits: SessionWorld.limits, access: fixtures.access, fault: fault
-    ) { [unowned self] cost, _ in charge(cost) }
+    /// `nil` once the run is over.
+    private(set) var services: SessionServices?
     private(set) lazy var topics = TopicTable<Session>(
         limits: SessionWorld.limits, repairs: true, store: self,
         channels: ShardInterest(bus: fixtures.mailbox, shard: 0),
         statistics: fixtures.statistics, nowMs: { [unowned self] in nowMs })
-    private let fault: SessionFault?
+    let fault: SessionFault?
 
     // Redis.
     private var redis: [Topic: TopicModel] = [:]
@@ -95,8 +95,8 @@ final class SessionWorld: TopicReader, QuietHost {
     private var messages: [BusRequest] = []
 
     // What is counted against what was paid.
-    private var joinsPaid = 0
-    private var joins = 0
+    var joinsPaid = 0
+    var joins = 0
 
     /// The topics that clients of this history speak of.
     private(set) var mood: [Topic] = []
@@ -115,7 +115,7 @@ final class SessionWorld: TopicReader, QuietHost {
         followsSet = Set(fixtures.topics.suffix(3).filter { _ in chance(2) })
         if chance(2) { members.insert(machine) }
         mood = pick([fixtures.topics, Array(fixtures.topics.suffix(4)), Array(fixtures.topics.prefix(4))])
-        sessionRules.payJoin = { [unowned self] topic, _, _ in payJoin(topic) }
+        services = makeServices()
         clients = (0..<2).map { SessionClient(number: $0, world: self) }
         for client in clients { client.open() }
     }
@@ -144,7 +144,7 @@ final class SessionWorld: TopicReader, QuietHost {
 
     // MARK: Calls
 
-    private func call(_ what: String, run: @escaping () -> Void, reply: @escaping (Bool) -> Void) {
+    func call(_ what: String, run: @escaping () -> Void, reply: @escaping (Bool) -> Void) {
         if !isResting, chance(12) {
             // A link that is down refuses before the call returns.
             note("\(what): refused at once")
@@ -207,46 +207,6 @@ final class SessionWorld: TopicReader, QuietHost {
         } reply: { isFailing in
             completion(position.flatMap { isFailing ? nil : .success($0) } ?? .failure(SessionWorld.unavailable))
         }
-    }
-
-    func payer(_ caller: Caller, at address: IPAddress?) -> Payer { caller.payer(from: address) }
-
-    func run(
-        _ name: String, _ arguments: CommandArguments, operation: OperationID?, scope: [UInt8], lane: UInt64,
-        caller: Caller, payer: Payer?,
-        _ completion: @escaping (Result<[UInt8], Refusal>) -> Void
-    ) {
-        call("run \(name)", run: {}) { isFailing in
-            let failure = Refusal(.unavailable, "")
-            completion(isFailing ? .failure(failure) : .success(Array("{}".utf8)))
-        }
-    }
-
-    func verify(_ token: [UInt8]) -> Result<Identity, TokenFailure> {
-        guard let identity = SessionClient.identity(token, expiresAt: wallMs / 1_000 + 3_600) else {
-            return .failure(.shape)
-        }
-        return .success(identity)
-    }
-
-    private func charge(_ cost: SessionCost) -> Int? {
-        if !isResting, chance(20) { return 100 }
-        if case .joins(let count) = cost { joinsPaid += count }
-        return nil
-    }
-
-    private func payJoin(_ topic: Topic) -> Refusal? {
-        guard !isResting, chance(12) else { return nil }
-        note("the join of \(topic) cannot be paid")
-        return SessionWorld.unpaid
-    }
-
-    /// What a join is refused with that the budget does not pay.
-    static let unpaid = Refusal(.rateLimited, "unpaid", retryAfterMs: 100)
-
-    func join(_ session: Session, _ request: SubscribeRequest, ref: Reference?) {
-        joins += 1
-        topics.join(session, request, ref: ref)
     }
 
     /// Redis runs the oldest call that it has not run.
@@ -384,6 +344,8 @@ final class SessionWorld: TopicReader, QuietHost {
         for client in clients { client.end() }
         var rest: [BusRequest] = []
         fixtures.mailbox.drain(into: &rest)
+        // It holds the world in turn.
+        services = nil
     }
 
     /// Nobody is a member who does not know it.

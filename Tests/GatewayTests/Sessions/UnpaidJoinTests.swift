@@ -10,13 +10,14 @@ import Testing
 @Suite struct UnpaidJoinTests {
     private let topic: Topic
     private let ref: Reference
+    private let budget = TestBudget()
     private let rules: SessionRules
     private static let refusal = Refusal(.rateLimited, "unpaid", retryAfterMs: 100)
 
     init() throws {
         topic = try #require(Topic("shop:1"))
         ref = try #require(Reference(Array("9".utf8)))
-        rules = SessionRules(limits: Limits(), access: try AccessPolicy(StandardTables.namespaces)) { _, _ in nil }
+        rules = SessionRules(limits: Limits(), access: try AccessPolicy(StandardTables.namespaces), budget: budget)
     }
 
     private func subscribe(_ state: inout SessionState, ref: Reference? = nil) -> [SessionAction] {
@@ -36,7 +37,7 @@ import Testing
         var state = SessionState(rules, caller: .anonymous, address: nil, nowMs: 0)
         #expect(subscribe(&state).contains { if case .join = $0 { true } else { false } })
         _ = state.take(.joined(topic), nowMs: 1)
-        rules.payJoin = { _, _, _ in UnpaidJoinTests.refusal }
+        budget.refusal = UnpaidJoinTests.refusal
         let actions = subscribe(&state, ref: ref)
         #expect(actions.count == 1 && refusals(actions) == [ref], "\(actions)")
         #expect(state.holdings.map(\.topic) == [topic] && state.holdings.allSatisfy(\.isLive))
@@ -48,7 +49,7 @@ import Testing
         _ = subscribe(&state)
         _ = state.take(.joined(topic), nowMs: 1)
         _ = subscribe(&state)
-        rules.payJoin = { _, _, _ in UnpaidJoinTests.refusal }
+        budget.refusal = UnpaidJoinTests.refusal
         let actions = subscribe(&state, ref: ref)
         #expect(actions.count == 1 && refusals(actions) == [ref], "\(actions)")
         #expect(state.holdings.count == 1 && state.holdings.allSatisfy { $0.waits(.topic) })
@@ -56,7 +57,7 @@ import Testing
 
     @Test func aNewTopicThatCannotBePaidIsNotHeld() {
         var state = SessionState(rules, caller: .anonymous, address: nil, nowMs: 0)
-        rules.payJoin = { _, _, _ in UnpaidJoinTests.refusal }
+        budget.refusal = UnpaidJoinTests.refusal
         let actions = subscribe(&state, ref: ref)
         #expect(actions.count == 1 && refusals(actions) == [ref], "\(actions)")
         #expect(state.holdings.isEmpty && !state.isEstablished)

@@ -62,7 +62,7 @@ struct ToyMachine: DialectMachine {
             .request(sessionID, .success(ClientRequest(command: command, ref: Reference(Array(words[0].utf8))))))
     }
 
-    mutating func opened(_ sessionID: SessionID, _ steps: inout [DialectStep]) {
+    mutating func opened(_ sessionID: SessionID, by user: [UInt8]?, _ steps: inout [DialectStep]) {
         say("opened \(sessionID.number)", &steps)
     }
 

@@ -8,32 +8,38 @@ import Testing
 import Transport
 
 @testable import Gateway
+@testable import Operations
 
 /// As much of a shard as a peer needs: topics whose log is empty, and Redis answers at once.
-final class ToyGateway: PeerHost, QuietHost {
-    let sessionRules: SessionRules
-    private(set) var topics: TopicTable<Session>
-    private var encodings: EncodingTable
+final class ToyGateway {
+    private(set) lazy var services = makeServices()
+    let topics: TopicTable<Session>
+    private let toy = ToyServices()
+    private let access: AccessPolicy
     private let statistics: ShardStatistics
     private let mailbox: Mailbox<BusRequest>
     var nowMs = 1_000
-    var wallMs: Int { nowMs }
     private var offsets: [Topic: Int] = [:]
 
     init() throws {
         let reactor = try Reactor(wake: try Wake())
         let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(Limits(), reactors: 1))
         statistics = ShardStatistics(transport: context.statistics, loop: reactor.statistics)
-        encodings = EncodingTable(
-            written: statistics.encodings,
-            deflation: Deflation(bytesMin: 1 << 20, bytesMax: 1 << 20, statistics: statistics))
         mailbox = Mailbox(capacity: 100, wake: try Wake())
-        sessionRules = SessionRules(limits: Limits(), access: try AccessPolicy(StandardTables.namespaces)) { _, _ in nil
-        }
-        sessionRules.payJoin = { _, _, _ in nil }
+        access = try AccessPolicy(StandardTables.namespaces)
         topics = TopicTable(
             limits: Limits(), repairs: true, store: EmptyReader(),
             channels: ShardInterest(bus: mailbox, shard: 0), statistics: statistics, nowMs: { 1_000 })
+    }
+
+    private func makeServices() -> SessionServices {
+        SessionServices(
+            clock: ShardClock(monotonicMs: { [unowned self] in nowMs }, wallMs: { [unowned self] in nowMs }),
+            rules: SessionRules(limits: Limits(), access: access, budget: toy), topics: topics,
+            encodings: EncodingTable(
+                written: statistics.encodings,
+                deflation: Deflation(bytesMin: 1 << 20, bytesMax: 1 << 20, statistics: statistics)),
+            log: toy, presence: toy, commands: toy, callers: toy, reports: toy)
     }
 
     /// How many times an event was written.
@@ -48,34 +54,14 @@ final class ToyGateway: PeerHost, QuietHost {
         topics.received(topic, ChannelMessage(position: position, event: event, id: nil, data: Array("{}".utf8)))
         topics.endTurn()
     }
+}
 
+/// Only a session with a token has to show a good one.
+private final class ToyServices: QuietServices {
     func admit(_ caller: Caller, showing token: [UInt8]?, at address: IPAddress?) -> Result<Caller, Refusal> {
         token.map { $0.elementsEqual("good".utf8) } ?? true
             ? .success(caller) : .failure(Refusal(.unauthorized, "a wrong token"))
     }
-
-    func encoding(_ encoder: any EventEncoder, _ framing: Framing) -> Encoding {
-        encodings.encoding(encoder, framing)
-    }
-
-    func verify(_ token: [UInt8]) -> Result<Identity, TokenFailure> { .failure(.shape) }
-    func isMember(_ topic: Topic, user: [UInt8], _ completion: @escaping (Result<Bool, Refusal>) -> Void) {
-        completion(.success(false))
-    }
-    func follows(_ topic: Topic, _ completion: @escaping (Result<[Topic], Refusal>) -> Void) {
-        completion(.success([]))
-    }
-    func publish(
-        _ request: PublishRequest, id: PublishID?, origin: EchoExclusion?, payer: Payer,
-        _ completion: @escaping (Result<Position, Refusal>) -> Void
-    ) {
-        completion(.failure(Refusal(.unavailable, "")))
-    }
-    func payer(_ caller: Caller, at address: IPAddress?) -> Payer { caller.payer(from: address) }
-    func run(
-        _ name: String, _ arguments: CommandArguments, operation: OperationID?, scope: [UInt8], lane: UInt64,
-        caller: Caller, payer: Payer?, _ completion: @escaping (Result<[UInt8], Refusal>) -> Void
-    ) {}
 }
 
 /// Every topic's log is empty.
@@ -94,8 +80,8 @@ final class ToyLine: ClientTransport {
     private(set) var said: [String] = []
     private(set) var closed: CloseReason?
 
-    init(_ host: ToyGateway, _ dialect: any Dialect) {
-        let peer = Peer(host: host, dialect: dialect, caller: .anonymous)
+    init(_ gateway: ToyGateway, _ dialect: any Dialect) {
+        let peer = Peer(gateway.services, dialect: dialect, caller: .anonymous)
         self.peer = peer
         peer.begin(on: self)
     }
@@ -112,7 +98,7 @@ final class ToyLine: ClientTransport {
 
     func send(_ unit: WireUnit) { said.append(String(decoding: unit.bytes, as: UTF8.self)) }
 
-    func send(_ delivery: Delivery, _ encoding: Encoding, own: OwnWords?, isBacklog: Bool) -> Bool {
+    func send(_ delivery: Delivery, _ encoding: Encoding, own: EventDecoration?, isBacklog: Bool) -> Bool {
         delivery.counts.countUndeliverable()
         let frame = delivery.frame(encoding)
         // The header of a short frame has two bytes.

@@ -1,5 +1,6 @@
 import Core
 import Dialects
+import Operations
 import Rights
 
 /// A pending question to Redis whether the user is a member of a topic; everything that waits for it shares it.
@@ -18,7 +19,7 @@ extension SessionState {
     mutating func publish(_ request: PublishRequest, ref: Reference?) {
         let decision = rules.access.publish(request.topic, caller)
         if case .refuse(let refusal) = decision { return refuse(refusal, topic: request.topic, ref: ref) }
-        if let waitMs = rules.charge(.publish, caller) {
+        if let waitMs = rules.budget.charge(.publish, caller) {
             let text = "more than \(limits.userActionsPerSecond) publishes a second"
             return rateLimited(text, waitMs, topic: request.topic, ref: ref)
         }

@@ -54,8 +54,6 @@ enum SessionAction {
     case readFollows(Topic, number: Int)
     /// Read the newest events of a topic since a time.
     case readReplay(Topic, ReplayRequest, number: Int)
-    /// Pass on the events that were read, which end at that position.
-    case tellReplay(Topic, [ChannelMessage], Position, Reference?)
     /// Join a topic for the client.
     case join(SubscribeRequest, Reference?)
     /// Join a topic because the own topic follows it.
@@ -70,8 +68,8 @@ enum SessionAction {
     case track(TrackRequest, user: [UInt8]?, isNew: Bool, Reference?)
     /// Remove the session from the presence of the topic.
     case untrack(Topic, Reference?)
-    /// Run a command.
-    case run(name: String, arguments: CommandArguments, Reference?)
+    /// Run a command; `operation` is the one that its reference names.
+    case run(name: String, arguments: CommandArguments, operation: OperationName?, Reference?)
     /// A connection of this user opened or closed; heartbeats keep their presence alive while connections are open.
     case came(user: [UInt8])
     case left(user: [UInt8])
@@ -93,6 +91,8 @@ enum SessionFigure {
     case rateWarned
     /// A token was refused.
     case authenticationFailed
+    /// Redis has stored an event.
+    case published
 }
 
 /// Redis operations of a session for which the caller's budget is charged.

@@ -3,27 +3,17 @@ import Rights
 
 /// The rules of all sessions of a shard; shared, so that a session holds a single reference.
 final class SessionRules {
-    /// Charges the caller's budget; `nil` when it was charged, else the milliseconds until it could be.
-    typealias Charge = (SessionCost, Caller) -> Int?
-
     let limits: Limits
     let access: AccessPolicy
-    let charge: Charge
-    /// Charges the budget for the Redis operations of a join; returns a refusal when it cannot be charged.
-    var payJoin: (Topic, Caller, IPAddress?) -> Refusal? = { _, _, _ in nil }
-    /// Number of further topics that connections without a token may hold from an address.
-    var addressRoom: (IPAddress?) -> Int = { _ in Int.max }
-    /// Reports that a connection without a token holds so many more topics from an address; a negative number means
-    /// fewer.
-    var noteHeld: (Int, IPAddress?) -> Void = { _, _ in }
+    let budget: any SessionBudget
     /// A deliberate fault, by which a test proves that the simulation finds it; `nil` outside tests.
     let fault: SessionFault?
 
-    init(limits: Limits, access: AccessPolicy, fault: SessionFault? = nil, charge: @escaping Charge) {
+    init(limits: Limits, access: AccessPolicy, budget: any SessionBudget, fault: SessionFault? = nil) {
         self.limits = limits
         self.access = access
         self.fault = fault
-        self.charge = charge
+        self.budget = budget
     }
 }
 

@@ -118,7 +118,7 @@ extension SessionState {
         var allowance = followAllowance ?? FollowAllowance(limits, nowMs: nowMs)
         defer { followAllowance = allowance }
         if let waitMs = allowance.reads.waitMs(nowMs: nowMs), waitMs > 0 { return waitMs }
-        if let waitMs = rules.charge(.readFollows, caller) { return waitMs }
+        if let waitMs = rules.budget.charge(.readFollows, caller) { return waitMs }
         return allowance.reads.take(nowMs: nowMs) ? nil : SessionState.retryMs
     }
 
@@ -126,7 +126,7 @@ extension SessionState {
         var allowance = followAllowance ?? FollowAllowance(limits, nowMs: nowMs)
         defer { followAllowance = allowance }
         if let waitMs = allowance.joins.waitMs(for: count, nowMs: nowMs), waitMs > 0 { return waitMs }
-        if let waitMs = rules.charge(.joins(count), caller) { return waitMs }
+        if let waitMs = rules.budget.charge(.joins(count), caller) { return waitMs }
         return allowance.joins.take(count, nowMs: nowMs) ? nil : SessionState.retryMs
     }
 

@@ -31,7 +31,7 @@ extension SessionState {
         if let refusal = refusal(of: request, isNew: !holdings[index].isTracked) {
             return refuse(refusal, topic: topic, ref: ref)
         }
-        if let waitMs = rules.charge(.publish, caller) {
+        if let waitMs = rules.budget.charge(.publish, caller) {
             let text = "more than \(limits.userActionsPerSecond) publishes and the like a second"
             return rateLimited(text, waitMs, topic: topic, ref: ref)
         }

@@ -23,7 +23,7 @@ extension SessionState {
         case .failure(let refusal): refused(wish, topic, refusal)
         case .success(let replay):
             if let position = replay.position {
-                actions.append(.tellReplay(topic, replay.events, position, wish.ref))
+                send(.replayed(topic: topic, events: replay.events, position: position), ref: wish.ref)
             }
             wish.since = replay.position
             wish.step = .topic

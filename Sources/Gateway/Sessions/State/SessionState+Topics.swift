@@ -53,7 +53,7 @@ extension SessionState {
     private func verdicts(_ requests: [SubscribeRequest]) -> [Verdict] {
         var room = limits.topicsPerConnectionMax - holdings.count - heldBesides
         var text = "a connection may hold \(limits.topicsPerConnectionMax) topics"
-        if caller.isAnonymous, case let addressRoom = rules.addressRoom(address), addressRoom < room {
+        if caller.isAnonymous, case let addressRoom = rules.budget.room(at: address), addressRoom < room {
             room = addressRoom
             text = "connections without a token may hold \(limits.topicsPerAddressMax) topics from one address"
         }
@@ -74,9 +74,9 @@ extension SessionState {
 
     /// Milliseconds until the budget could be charged for the joins; `nil` when it was charged.
     private mutating func payForJoins(_ count: Int) -> Int? {
-        if caller.isService { return rules.charge(.joins(count), caller) }
+        if caller.isService { return rules.budget.charge(.joins(count), caller) }
         if let waitMs = joins.waitMs(for: count, nowMs: nowMs), waitMs > 0 { return waitMs }
-        if let waitMs = rules.charge(.joins(count), caller) { return waitMs }
+        if let waitMs = rules.budget.charge(.joins(count), caller) { return waitMs }
         return joins.take(count, nowMs: nowMs) ? nil : 1_000
     }
 
@@ -97,7 +97,7 @@ extension SessionState {
     /// Starts a request that was allowed: once the budget is charged, it replaces the current subscription.
     mutating func begin(_ wish: Wish, _ topic: Topic) {
         if rules.fault == .leavesBeforeItPays { giveWay(topic) }
-        if let refusal = rules.payJoin(topic, caller, address) { return refused(wish, topic, refusal) }
+        if let refusal = rules.budget.payJoin(topic, caller, at: address) { return refused(wish, topic, refusal) }
         establish()
         giveWay(topic)
         if let replay = wish.replay { readReplay(replay, wish, topic) } else { enter(wish, topic) }

@@ -102,7 +102,7 @@ struct SessionState {
         case (.success(let request), .refuse(let retryAfterMs)):
             rateLimited("more than \(limits.messagesPerSecond) messages a second", retryAfterMs, ref: request.ref)
         case (.success(let request), _):
-            perform(request.command, ref: request.ref)
+            perform(request)
         case (.failure(let failure), _):
             refuse(failure.refusal, ref: failure.ref)
             if let reason = failure.close { close(reason) }
@@ -120,8 +120,9 @@ struct SessionState {
     /// Milliseconds for which the transport must not read from the client, since it sends too fast; 0 when it may read.
     func readDelayMs(nowMs: Int) -> Int { isClosed ? 0 : messages.delayMs(nowMs: nowMs) }
 
-    private mutating func perform(_ command: ClientCommand, ref: Reference?) {
-        switch command {
+    private mutating func perform(_ request: ClientRequest) {
+        let ref = request.ref
+        switch request.command {
         case .ping: send(.pong, ref: ref)
         case .authenticate(let token): authenticate(token, isRefresh: false, ref: ref)
         case .refresh(let token): authenticate(token, isRefresh: true, ref: ref)
@@ -130,7 +131,8 @@ struct SessionState {
         case .publish(let request): publish(request, ref: ref)
         case .track(let request): track(request, ref: ref)
         case .untrack(let topic): untrack(topic, ref: ref)
-        case .command(let name, let arguments): actions.append(.run(name: name, arguments: arguments, ref))
+        case .command(let name, let arguments):
+            actions.append(.run(name: name, arguments: arguments, operation: request.operation, ref))
         }
     }
 

@@ -1,0 +1,2 @@
+/// Presence as sessions use it.
+extension PresenceTracker: PresenceAccess {}

@@ -1,0 +1,35 @@
+import Service
+
+/// The services that the peers and sessions of a shard use; made once, so that each of them holds a single reference.
+///
+/// Thread: the shard's.
+final class SessionServices {
+    let clock: ShardClock
+    let rules: SessionRules
+    let topics: any TopicAccess
+    let encodings: EncodingTable
+    let log: any LogAccess
+    let presence: any PresenceAccess
+    let commands: any CommandAccess
+    let callers: any CallerAccess
+    let reports: any SessionReporting
+
+    init(
+        clock: ShardClock, rules: SessionRules, topics: any TopicAccess, encodings: EncodingTable, log: any LogAccess,
+        presence: any PresenceAccess, commands: any CommandAccess, callers: any CallerAccess,
+        reports: any SessionReporting
+    ) {
+        self.clock = clock
+        self.rules = rules
+        self.topics = topics
+        self.encodings = encodings
+        self.log = log
+        self.presence = presence
+        self.commands = commands
+        self.callers = callers
+        self.reports = reports
+    }
+}
+
+@available(*, unavailable)
+extension SessionServices: Sendable {}

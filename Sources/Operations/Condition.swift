@@ -1,0 +1,34 @@
+/// A condition that keeps a node from being ready.
+public struct Condition: Equatable, Sendable {
+    /// The affected part.
+    public enum Part: Hashable, Sendable {
+        /// The whole process.
+        case node
+        /// The subscriber link, which receives events.
+        case subscriber
+        /// A shard and the link that carries its publishes and commands.
+        case shard(Int)
+        /// A link to one master of a cluster: `subscriber@host:port`, `shard-0@host:port`.
+        case master(String)
+
+        public var name: String {
+            switch self {
+            case .node: "node"
+            case .subscriber: "subscriber"
+            case .shard(let index): "shard-\(index)"
+            case .master(let name): name
+            }
+        }
+    }
+
+    public let part: Part
+    public let reason: NotReadyReason
+    /// Text of the server or the system, for the log only.
+    public var detail = ""
+
+    public init(_ part: Part, _ reason: NotReadyReason, detail: String = "") {
+        self.part = part
+        self.reason = reason
+        self.detail = detail
+    }
+}

@@ -1,0 +1,60 @@
+import Configuration
+
+/// The state of every row of readiness, and the log line for each change.
+///
+/// Pure. A row that no watch has set is fine.
+public struct ReadinessTable: Sendable {
+    /// The current state of a row.
+    public struct Entry: Equatable, Sendable {
+        public let row: ReadinessRow
+        public var state: RowState
+        /// When the state began, milliseconds since 1970; `nil` while the promise has always held.
+        public var sinceMs: Int?
+
+        /// The operator's mend.
+        public var mend: String { state.mend ?? row.mend }
+        /// Whether the promise holds.
+        var isFine: Bool { state.severity == .fine }
+    }
+
+    /// A line for the log.
+    struct Message: Equatable {
+        let level: LogLevel
+        let text: String
+        let figures: [RowState.Figure]
+    }
+
+    /// Every row, in the order of ``ReadinessRow``.
+    private(set) var entries = ReadinessRow.allCases.map { Entry(row: $0, state: .fine()) }
+
+    /// Takes the state of a row at `wallMs`, milliseconds since 1970; returns a line when the change is to be logged.
+    mutating func set(_ row: ReadinessRow, _ state: RowState, wallMs: Int) -> Message? {
+        guard let index = entries.firstIndex(where: { $0.row == row }) else { return nil }
+        let before = entries[index].state
+        entries[index].state = state
+        if state.severity != before.severity { entries[index].sinceMs = wallMs }
+        if let sinceMs = state.sinceMs { entries[index].sinceMs = sinceMs }
+        return state.isNews(after: before) ? line(entries[index]) : nil
+    }
+
+    private func line(_ entry: Entry) -> Message? {
+        guard let lines = entry.row.lines else { return nil }
+        var figures = [RowState.Figure(name: "row", value: entry.row.rawValue)]
+        if !entry.state.cause.isEmpty { figures.append(RowState.Figure(name: "reason", value: entry.state.cause)) }
+        figures += entry.state.figures
+        guard !entry.isFine else { return Message(level: .info, text: lines.mended, figures: figures) }
+        figures.append(RowState.Figure(name: "mend", value: entry.mend))
+        return Message(
+            level: entry.state.severity == .red ? .error : .warn, text: entry.state.line ?? lines.broken,
+            figures: figures)
+    }
+
+    /// The entry of a row.
+    subscript(row: ReadinessRow) -> Entry? { entries.first { $0.row == row } }
+
+    /// The rows that remove this node from a balancer.
+    var red: [ReadinessRow] { entries.filter { $0.state.severity == .red }.map(\.row) }
+
+    /// The faults that all nodes share.
+    var warned: [Entry] { entries.filter { $0.state.severity == .warned } }
+}

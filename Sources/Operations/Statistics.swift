@@ -1,0 +1,177 @@
+public import Reactors
+import RedisLink
+public import Transport
+
+/// Figures of one shard.
+///
+/// Thread: written by the shard's, readable by any.
+public final class ShardStatistics: Sendable {
+    /// Open sessions.
+    public let sessions = Counter()
+    /// Live subscriptions.
+    public let subscriptions = Counter()
+    /// Topics with members, or lingering.
+    public let topics = Counter()
+    /// Events received from Redis for topics of this shard.
+    public let events = Counter()
+    /// Events written for clients, once for each encoding that members wanted.
+    public let encodings = Counter()
+    /// Events and answers that were deflated, once for all receivers.
+    public let deflated = Counter()
+    /// Bytes of them before deflation.
+    public let deflateBytesIn = Counter()
+    /// Bytes of them after deflation.
+    public let deflateBytesOut = Counter()
+    /// Messages of clients that were inflated.
+    public let inflated = Counter()
+    /// Bytes of them before inflation.
+    public let inflateBytesIn = Counter()
+    /// Bytes of them after inflation.
+    public let inflateBytesOut = Counter()
+    /// Events handed to members.
+    public let deliveries = Counter()
+    /// Events sent to reconnecting clients from the log.
+    public let recovered = Counter()
+    /// Events fetched from the log to close a hole.
+    public let repaired = Counter()
+    /// Gaps reported.
+    public let gaps = Counter()
+    /// Messages of clients.
+    public let messagesIn = Counter()
+    /// Sessions whose clients poll.
+    public let pollingSessions = Counter()
+    /// Polls passed to the session's shard.
+    public let pollsHandedOver = Counter()
+    /// Connections passed to the shard of their session.
+    public let connectionsMoved = Counter()
+    /// Polls relayed to another node, which owns their session.
+    public let relay = Counter()
+    /// Of them, those that wait for an answer.
+    public let relaysWaiting = Counter()
+    /// Polls relayed by other nodes.
+    public let relaysTaken = Counter()
+    /// Polls whose relay failed.
+    public let relaysFailed = Counter()
+    /// Relayed messages that are forged, repeated or out of order.
+    public let relaysRefused = Counter()
+    /// HTTP requests answered.
+    public let requests = Counter()
+    /// Publishes committed over HTTP.
+    public let httpPublishes = Counter()
+    /// Publishes of clients, committed over WebSockets.
+    public let webSocketPublishes = Counter()
+    /// Commands whose script was called.
+    public let commands = Counter()
+    /// Commands refused, by the gateway or by their script.
+    public let commandsRefused = Counter()
+    /// Calls that failed because of a script or its data, which needs a correction.
+    public let commandFaults = Counter()
+    /// Questions of commands to outside services, including those answered from the cache.
+    public let asks = Counter()
+    /// Questions that shared the answer of a pending one.
+    public let asksShared = Counter()
+    /// Questions answered from the cache.
+    public let asksKept = Counter()
+    /// Pending questions.
+    public let asksWaiting = Counter()
+    /// Questions for whose service no courier lived.
+    public let asksWithoutCourier = Counter()
+    /// Questions that no courier answered in time.
+    public let asksSlow = Counter()
+    /// Questions for which couriers reported a failure.
+    public let asksFailed = Counter()
+    /// Answers that were too large or no JSON object.
+    public let asksUnreadable = Counter()
+    /// Answers to questions that are unknown or no longer pending.
+    public let asksStray = Counter()
+    /// Requests and messages refused by a rate limit.
+    public let rateLimited = Counter()
+    /// Clients warned that they are close to their rate.
+    public let rateWarnings = Counter()
+    /// Number of pauses in reading from a client that sent too fast.
+    public let rateDelays = Counter()
+    /// Reads that wait for their turn.
+    public let readsWaiting = Counter()
+    /// Callers answered by a read that others had requested.
+    public let readsShared = Counter()
+    /// Sessions listed as present, once for each topic.
+    public let presenceTracked = Counter()
+    /// Calls that wrote presence changes to Redis.
+    public let presenceWrites = Counter()
+    /// Number of reads of a topic's presence.
+    public let presenceReads = Counter()
+    /// Presence changes sent to clients, once for all clients of a topic.
+    public let presenceChanges = Counter()
+    /// Tokens and keys refused.
+    public let authenticationFailures = Counter()
+    /// Requests to connect from pages of forbidden origins.
+    public let originsRefused = Counter()
+    /// Requests without an upgrade to a path of WebSockets.
+    public let upgradesMissing = Counter()
+    /// Connections of this shard.
+    public let transport: TransportStatistics
+    /// The loop of this shard.
+    public let loop: LoopStatistics
+
+    public init(transport: TransportStatistics, loop: LoopStatistics) {
+        self.transport = transport
+        self.loop = loop
+    }
+}
+
+/// Figures of the broker.
+///
+/// Thread: written by the broker's, readable by any.
+public final class BusStatistics: Sendable {
+    /// Messages on topics' channels.
+    public let channelMessages = Counter()
+    /// Of them, malformed ones, which were dropped.
+    public let channelMessagesRefused = Counter()
+    /// Messages on this node's channel that no other node has sent.
+    public let relaysRefused = Counter()
+    /// Number of times that a shard's mailbox was full and its topics had to be repaired.
+    public let mailboxOverflows = Counter()
+    /// Number of times that the subscription was confirmed again after a loss.
+    public let resubscribes = Counter()
+    /// Number of times that no delivery probe returned, or the subscription was not confirmed.
+    let probesLostBySubscriber = Counter()
+    /// Delivery probes of single shards that did not return while others' did.
+    let probesLostByShards = Counter()
+    /// Number of times that links led to different Redis processes for longer than a probe may take.
+    let mismatches = Counter()
+    /// Number of times that the Redis process behind the subscription had become a replica.
+    let demotions = Counter()
+
+    /// Counts the reason for which the links of these parts were closed.
+    public func count(_ reason: NotReadyReason, _ parts: [Condition.Part]) {
+        switch reason {
+        case .redisMismatch: mismatches.add(1)
+        case .probeLost where parts.contains(.subscriber): probesLostBySubscriber.add(1)
+        case .probeLost: probesLostByShards.add(parts.count)
+        default: demotions.add(1)
+        }
+    }
+}
+
+/// Figures of reloads.
+///
+/// Thread: written by the main one, readable by any.
+public final class ReloadStatistics: Sendable {
+    /// Reloads that succeeded.
+    public let done = Counter()
+    /// Reloads that failed in some part, so that nothing was changed.
+    public let refused = Counter()
+}
+
+/// The figures of every Redis link and shard of a node, collected as their threads start.
+public final class Registry<Figures: Sendable>: Sendable {
+    private let list = Guarded<[Figures]>([])
+
+    /// Adds the figures that are not `nil`.
+    public func add(_ figures: Figures?...) {
+        list.withLock { $0 += figures.compactMap { $0 } }
+    }
+
+    /// Everything added so far.
+    public var all: [Figures] { list.withLock { $0 } }
+}
