@@ -103,9 +103,11 @@ let package = Package(
                 "Commands", "Configuration", "Core", "HTTPCodec", "Reactors", "RedisLink", "Rights", "Service",
                 "Transport",
             ]),
+        room("Topics", ["Commands", "Compression", "Core", "Dialects", "Operations", "Reactors", "Rights", "Transport", "WebSocketCodec"]),
         room(
             "Gateway",
             [
+                "Topics",
                 "Operations",
                 "Commands", "Compression", "Service", "Core", "Reactors", "Transport", "HTTPCodec", "WebSocketCodec",
                 "Dialects", "Rights",
@@ -183,7 +185,7 @@ let package = Package(
         tests(
             "Gateway",
             [
-                "Gateway", "Commands", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights",
+                "Gateway", "Topics", "Commands", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights",
                 "Transport", "Configuration", "Scripts",
             ]),
     ] + fuzzers

@@ -66,7 +66,7 @@ unsafe_files=(
     Sources/Transport/{Resolver,Sockets}.swift
     Sources/Service/{Descriptors,Environment,Files,LineWriter,Supervisor}.swift
     Sources/Service/{ProcessEnvironment,ProcessSetUp,Signals,Terminal}.swift
-    Sources/Gateway/Operations/MemoryWatch.swift
+    Sources/Operations/MemoryWatch.swift
     Sources/switchboard/{ChildProcess,CourierProgram,DevCommand,PrivateRedis}.swift
     # OpenSSL
     Sources/Rights/Crypto/{AsymmetricKey,OpenSSLHash,Seal}.swift

@@ -14,12 +14,3 @@ extension Node {
             sentinels: figures.sentinel, masters: figures.masters, health: health, log: log)
     }
 }
-
-/// Asks the bus for the channels of a shard's topics.
-struct ShardInterest: ChannelInterest {
-    let bus: Mailbox<BusRequest>
-    let shard: Int
-
-    func want(_ topic: Topic) -> Bool { bus.send(.want(topic, shard: shard)) }
-    func unwant(_ topic: Topic) -> Bool { bus.send(.unwant(topic, shard: shard)) }
-}

@@ -2,6 +2,7 @@ import Core
 import Operations
 import Rights
 import Service
+import Topics
 
 /// The budgets of a shard's sessions: those of the node, and the log's price of a join.
 ///

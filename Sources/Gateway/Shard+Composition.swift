@@ -7,6 +7,7 @@ import Reactors
 import RedisLink
 import Rights
 import Service
+import Topics
 import Transport
 
 /// The rooms of a shard are made here, each from the ones below it.

@@ -5,6 +5,7 @@ import Operations
 import Reactors
 import RedisLink
 import Service
+import Topics
 import Transport
 
 /// A shard's links to Redis and to the bus, and its part in proving that they lead to the right servers.

@@ -7,6 +7,7 @@ import Reactors
 import RedisLink
 import Rights
 import Service
+import Topics
 import Transport
 
 /// One reactor thread: its listeners, connections, sessions, topics, and its command link to Redis.
@@ -82,7 +83,7 @@ final class Shard {
         commands = Shard.commands(node, index, link, replicas, desk, statistics, clock, store)
         topics = TopicTable(
             limits: node.limits, repairs: node.testFault != .noRepair,
-            store: store, channels: ShardInterest(bus: node.bus, shard: index), statistics: statistics,
+            store: store, channels: BusInterest(bus: node.bus, shard: index), statistics: statistics,
             nowMs: { reactor.nowMs })
         let services = Shard.services(node, clock, statistics, deflation, store, topics, presence, commands)
         let open = OpenTransports(count: statistics.sessions)

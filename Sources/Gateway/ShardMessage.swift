@@ -1,5 +1,6 @@
 import Core
 import Operations
+import Topics
 import Transport
 
 /// Messages from other threads to a shard.

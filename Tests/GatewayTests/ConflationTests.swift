@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Gateway
+@testable import Topics
 
 /// A client's queue on its way through thinnings, and the client that reads it.
 private final class ThinnedQueue {

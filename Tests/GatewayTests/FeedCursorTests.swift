@@ -2,6 +2,7 @@ import Core
 import Testing
 
 @testable import Gateway
+@testable import Topics
 
 @Suite struct FeedCursorTests {
     static func position(_ text: String) throws -> Position {

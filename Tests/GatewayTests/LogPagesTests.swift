@@ -2,6 +2,7 @@ import Core
 import Testing
 
 @testable import Gateway
+@testable import Topics
 
 /// What is missed may be many pages; it is read whole or told as missing.
 @Suite struct LogPagesTests {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Gateway
+@testable import Topics
 
 @Suite struct LogReadTests {
     private func message(_ offset: Int) -> ChannelMessage? {

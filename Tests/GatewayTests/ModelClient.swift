@@ -3,6 +3,7 @@ import Dialects
 import Transport
 
 @testable import Gateway
+@testable import Topics
 
 /// A client of the model: it knows where it stands and what may come next.
 final class ModelClient: TopicClient {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Gateway
+@testable import Topics
 
 @Suite struct TopicQuestionsTests {
     private func came(_ count: Int) -> TopicReport {

@@ -7,6 +7,7 @@ import Testing
 import Transport
 
 @testable import Gateway
+@testable import Topics
 
 /// A connection whose peer does not read, thinned by the rules of its topics' namespaces.
 @Suite struct QueueThinnerTests {

@@ -4,6 +4,7 @@ import Rights
 import Testing
 
 @testable import Gateway
+@testable import Topics
 
 /// Joins of many at once, when the store refuses from inside the question and when reads wait for their turn.
 @Suite struct TopicJoiningTests {

@@ -7,6 +7,7 @@ import Transport
 
 @testable import Gateway
 @testable import Operations
+@testable import Topics
 
 /// A store that keeps questions until the test answers them, or refuses each one before the call returns.
 final class ScriptedReader: TopicReader {
@@ -78,7 +79,7 @@ final class TopicShop {
         limits.logReadsMax = TopicShop.readsMax
         table = TopicTable(
             limits: limits, repairs: true, store: reader,
-            channels: ShardInterest(bus: Mailbox(capacity: 100_000, wake: try Wake()), shard: 0),
+            channels: BusInterest(bus: Mailbox(capacity: 100_000, wake: try Wake()), shard: 0),
             statistics: ShardStatistics(transport: context.statistics, loop: reactor.statistics), nowMs: { now() })
         now = { [unowned self] in nowMs }
     }

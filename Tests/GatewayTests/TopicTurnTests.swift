@@ -2,6 +2,7 @@ import Core
 import Testing
 
 @testable import Gateway
+@testable import Topics
 
 /// When members get what has come, and that nobody gets it twice or out of turn.
 @Suite struct TopicTurnTests {

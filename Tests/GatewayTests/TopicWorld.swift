@@ -7,6 +7,7 @@ import Transport
 
 @testable import Gateway
 @testable import Operations
+@testable import Topics
 
 /// A deterministic model of everything around a ``TopicTable``.
 ///
@@ -84,7 +85,7 @@ final class TopicWorld: TopicReader {
     private var nowMs = 1_000_000
     lazy var table = TopicTable<ModelClient>(
         limits: TopicWorld.limits, repairs: fault != .nothingIsRepaired, store: self,
-        channels: ShardInterest(bus: mailbox, shard: 0),
+        channels: BusInterest(bus: mailbox, shard: 0),
         statistics: statistics, nowMs: { [unowned self] in nowMs })
     private let statistics: ShardStatistics
 

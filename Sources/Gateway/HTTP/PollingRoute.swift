@@ -3,6 +3,7 @@ import Dialects
 import HTTPCodec
 import Operations
 import Rights
+import Topics
 
 /// Engine.IO's polling: `GET` and `POST` at the path of Socket.IO.
 ///

@@ -5,6 +5,7 @@ import Operations
 import Reactors
 import Rights
 import Service
+import Topics
 
 /// Decides from a request's head whether its body is read: path, rate of the address, credentials, rights.
 ///

@@ -4,6 +4,7 @@ import HTTPCodec
 import Operations
 import Rights
 import Service
+import Topics
 
 /// Checks requests that open a session: path, origin, dialect, credentials.
 ///

@@ -1,5 +1,6 @@
 import Core
 import Rights
+import Topics
 
 /// The parts of a topic that its routes read beside its log.
 ///

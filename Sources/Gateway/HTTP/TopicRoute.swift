@@ -5,6 +5,7 @@ import HTTPCodec
 import Operations
 import Reactors
 import Rights
+import Topics
 
 /// `GET /v1/topics/<topic>`, `.../events?after=&limit=`, `.../presence?after=&limit=` and `.../audit`.
 ///

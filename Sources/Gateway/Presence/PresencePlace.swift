@@ -1,5 +1,6 @@
 import Core
 import Dialects
+import Topics
 import Transport
 
 /// One topic's presence on one shard: the room, and the sessions that watch it or are listed in it.

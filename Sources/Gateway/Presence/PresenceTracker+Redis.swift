@@ -3,6 +3,7 @@ import Dialects
 import Operations
 import Reactors
 import Rights
+import Topics
 
 /// A shard's input about presence: changes on the topics' channels, whole sets after a loss, and the nodes that live.
 extension PresenceTracker {

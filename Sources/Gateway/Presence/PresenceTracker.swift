@@ -3,6 +3,7 @@ import Dialects
 import Operations
 import Reactors
 import Rights
+import Topics
 import Transport
 
 /// Presence for the sessions of one shard (docs/decisions.md, D58).

@@ -1,5 +1,6 @@
 import Core
 import Dialects
+import Topics
 
 extension EventDecoration {
     /// The bytes for the client.

@@ -2,6 +2,7 @@ import Core
 import Dialects
 import Rights
 import Service
+import Topics
 
 /// The client of a connection: runs its dialect machine and its client sessions.
 ///

@@ -3,6 +3,7 @@ import Core
 import Dialects
 import Rights
 import Service
+import Topics
 import Transport
 
 /// One client session of a connection: performs the actions of its ``SessionState``, and forwards events.

@@ -1,5 +1,6 @@
 import Core
 import Dialects
+import Topics
 
 /// The output of a session: messages and events for its client.
 ///

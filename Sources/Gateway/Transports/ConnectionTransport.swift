@@ -3,6 +3,7 @@ import Dialects
 import Operations
 import Reactors
 import Service
+import Topics
 import Transport
 
 /// A transport that uses one connection from its beginning to its end.

@@ -3,6 +3,7 @@ import Core
 import Dialects
 import HTTPCodec
 import Rights
+import Topics
 
 extension DialectRegistry {
     /// Every dialect that the gateway speaks.

@@ -2,6 +2,7 @@ import Core
 import Dialects
 import HTTPCodec
 import Rights
+import Topics
 
 /// The registry of dialects: the dialect that is spoken at a path, on each kind of transport.
 ///

@@ -2,6 +2,7 @@ import Core
 import Dialects
 import Reactors
 import Service
+import Topics
 import Transport
 
 /// An endless HTTP response: records of an event stream, until either side ends it.

@@ -3,6 +3,7 @@ import Core
 import Dialects
 import HTTPCodec
 import Rights
+import Topics
 
 /// The credentials of native clients that open a WebSocket.
 enum NativeEntry {

@@ -3,6 +3,7 @@ import Core
 import Dialects
 import HTTPCodec
 import Rights
+import Topics
 
 /// The path and credentials of Supabase's clients (`GET /realtime/v1/websocket?apikey=...&vsn=...`).
 enum PhoenixEntry {

@@ -4,6 +4,7 @@ import Operations
 import Reactors
 import Rights
 import Service
+import Topics
 import Transport
 
 /// The transport of a polling Socket.IO client: requests come and go, the session stays.

@@ -1,6 +1,7 @@
 import Core
 import Dialects
 import Rights
+import Topics
 import Transport
 
 /// Thins the queue of a client that reads too slowly, as the namespaces of its topics allow.

@@ -5,6 +5,7 @@ import Operations
 import Reactors
 import Rights
 import Service
+import Topics
 import Transport
 
 /// The services of a shard that its transports share.

@@ -4,6 +4,7 @@ import Operations
 import Reactors
 import Rights
 import Service
+import Topics
 import Transport
 import WebSocketCodec
 

@@ -3,9 +3,11 @@ import Core
 import Dialects
 import Reactors
 import Rights
+import Service
 import Transport
 
 @testable import Gateway
+@testable import Topics
 
 /// The services of the model's sessions.
 extension SessionWorld {

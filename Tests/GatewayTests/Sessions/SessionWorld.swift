@@ -9,6 +9,7 @@ import Transport
 
 @testable import Gateway
 @testable import Operations
+@testable import Topics
 
 /// A deterministic model of everything around ``Session``: the topics are the real ones.
 ///
@@ -83,7 +84,7 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess {
     private(set) var services: SessionServices?
     private(set) lazy var topics = TopicTable<Session>(
         limits: SessionWorld.limits, repairs: true, store: self,
-        channels: ShardInterest(bus: fixtures.mailbox, shard: 0),
+        channels: BusInterest(bus: fixtures.mailbox, shard: 0),
         statistics: fixtures.statistics, nowMs: { [unowned self] in nowMs })
     let fault: SessionFault?
 

@@ -3,12 +3,14 @@ import Core
 import Dialects
 import Reactors
 import Rights
+import Service
 import TestSupport
 import Testing
 import Transport
 
 @testable import Gateway
 @testable import Operations
+@testable import Topics
 
 /// As much of a shard as a peer needs: topics whose log is empty, and Redis answers at once.
 final class ToyGateway {
@@ -28,8 +30,9 @@ final class ToyGateway {
         mailbox = Mailbox(capacity: 100, wake: try Wake())
         access = try AccessPolicy(StandardTables.namespaces)
         topics = TopicTable(
-            limits: Limits(), repairs: true, store: EmptyReader(),
-            channels: ShardInterest(bus: mailbox, shard: 0), statistics: statistics, nowMs: { 1_000 })
+            limits: Limits(), repairs: true, store: EmptyReader(), channels: BusInterest(bus: mailbox, shard: 0),
+            statistics: statistics,
+            nowMs: { 1_000 })
     }
 
     private func makeServices() -> SessionServices {

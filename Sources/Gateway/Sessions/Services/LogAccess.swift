@@ -2,6 +2,7 @@ import Commands
 import Core
 import Dialects
 import Rights
+import Topics
 
 /// The event log and the sets beside it, for sessions.
 ///

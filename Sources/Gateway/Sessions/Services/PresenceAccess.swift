@@ -1,6 +1,7 @@
 import Core
 import Dialects
 import Rights
+import Topics
 
 /// The presence of topics, for sessions.
 ///

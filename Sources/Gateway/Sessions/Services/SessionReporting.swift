@@ -1,5 +1,6 @@
 import Core
 import Rights
+import Topics
 
 /// The figures and the log, for sessions.
 ///

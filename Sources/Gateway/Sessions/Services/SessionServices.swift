@@ -1,4 +1,5 @@
 import Service
+import Topics
 
 /// The services that the peers and sessions of a shard use; made once, so that each of them holds a single reference.
 ///

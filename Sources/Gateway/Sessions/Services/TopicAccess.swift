@@ -1,4 +1,5 @@
 import Dialects
+import Topics
 
 /// The topics of a shard, for its sessions.
 ///

@@ -5,6 +5,7 @@ import Operations
 import Reactors
 import RedisLink
 import Rights
+import Topics
 
 /// A shard's access to Redis: scripts by their purpose, replies checked and converted into values.
 ///

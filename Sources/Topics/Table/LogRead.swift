@@ -1,9 +1,9 @@
-import Core
+public import Core
 
 /// A read of a topic: its position, events after a position, and its state, all at one point in time.
-enum LogRead {
+public enum LogRead: Sendable {
     /// The part of the events that is read.
-    enum Order: String {
+    public enum Order: String, Sendable {
         /// The newest ones after the position, down to the end: for clients that join.
         case newest
         /// The oldest ones after the position that the log has: for a repair, which reads on until the end.
@@ -11,11 +11,18 @@ enum LogRead {
     }
 
     /// The result of a read.
-    struct Answer: Equatable {
-        var position: Position
+    public struct Answer: Equatable, Sendable {
+        public var position: Position
         /// Consecutive; with `newest` they end at ``position``.
-        var events: [ChannelMessage]
-        var state: [UInt8]?
+        public var events: [ChannelMessage]
+        public var state: [UInt8]?
+
+        /// Takes all members.
+        public init(position: Position, events: [ChannelMessage], state: [UInt8]?) {
+            self.position = position
+            self.events = events
+            self.state = state
+        }
 
         /// The events after `since`, for a client that has received everything up to it; `nil` when some are not here.
         func missed(since: Position) -> ArraySlice<ChannelMessage>? {
@@ -25,12 +32,12 @@ enum LogRead {
         }
     }
 
-    typealias Completion = (Result<Answer, Refusal>) -> Void
+    public typealias Completion = (Result<Answer, Refusal>) -> Void
 
     /// The consecutive part of a reply's entries: up to the end for `newest`, from the first one for `oldest`.
     ///
     /// `nil` is an entry that is no event.
-    static func consecutive(_ entries: [ChannelMessage?], _ order: Order, upTo top: Int) -> [ChannelMessage] {
+    public static func consecutive(_ entries: [ChannelMessage?], _ order: Order, upTo top: Int) -> [ChannelMessage] {
         switch order {
         case .newest:
             var result: [ChannelMessage] = []

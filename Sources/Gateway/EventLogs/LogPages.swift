@@ -1,4 +1,5 @@
 import Core
+import Topics
 
 /// Joins the pages of one read.
 ///

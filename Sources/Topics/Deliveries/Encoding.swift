@@ -1,14 +1,14 @@
-import Core
-import Dialects
+public import Core
+public import Dialects
 import Reactors
 import WebSocketCodec
 
 /// A form in which events reach clients of a shard: an encoder and a framing, with a small number.
 ///
 /// Sessions of one encoding share the same bytes. Thread: the shard's.
-final class Encoding {
+public final class Encoding {
     /// Its place in the shard's ``EncodingTable``.
-    let number: Int
+    public let number: Int
     private let encoder: any EventEncoder
     let framing: Framing
     /// Counts the events written in it.
@@ -34,7 +34,7 @@ final class Encoding {
     }
 
     /// The encoding that this one deflates; itself when it does not.
-    var plain: Encoding { deflates?.plain ?? self }
+    public var plain: Encoding { deflates?.plain ?? self }
 
     /// Deflates the output of ``plain``; the same bytes where that saves none.
     func deflated(_ frame: [UInt8]) -> [UInt8] {
@@ -51,7 +51,7 @@ final class Encoding {
     }
 
     /// The units of an event for one client, which adds to it.
-    func units(_ topic: Topic, _ message: ChannelMessage) -> [WireUnit] {
+    public func units(_ topic: Topic, _ message: ChannelMessage) -> [WireUnit] {
         encoder.event(topic, message)
     }
 
@@ -61,12 +61,12 @@ final class Encoding {
     }
 
     /// The members present, for the dialect machine to send; `nil` where the dialect cannot express it.
-    func presence(_ topic: Topic, _ members: [PresenceMember]) -> [UInt8]? {
+    public func presence(_ topic: Topic, _ members: [PresenceMember]) -> [UInt8]? {
         encoder.presence(topic, members)
     }
 
     /// The bytes of a gap.
-    func gap(_ topic: Topic, _ position: Position?, _ reason: GapReason) -> [UInt8] {
+    public func gap(_ topic: Topic, _ position: Position?, _ reason: GapReason) -> [UInt8] {
         framing.frame(encoder.gap(topic, position, reason))
     }
 }

@@ -1,9 +1,9 @@
-import Core
+public import Core
 
 /// A receiver of a topic's presence: a session, or a model of one in tests.
 ///
 /// Thread: the shard's.
-protocol PresenceListener: AnyObject {
+public protocol PresenceListener: AnyObject {
     /// The encoding of its events.
     var encoding: Encoding { get }
     /// Sends the list of all members, as the encoding wrote it; `nil` where the dialect has no such message.

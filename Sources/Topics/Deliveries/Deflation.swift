@@ -1,12 +1,12 @@
 import Compression
-import Operations
+public import Operations
 import Reactors
-import WebSocketCodec
+public import WebSocketCodec
 
 /// A shard's compressors and decompressor, for all its clients; created when the first one agrees on compression.
 ///
 /// Thread: the shard's.
-final class Deflation {
+public final class Deflation {
     /// Range of a payload's bytes within which it is deflated.
     private let bytes: ClosedRange<Int>
     private let statistics: ShardStatistics
@@ -14,13 +14,13 @@ final class Deflation {
     private lazy var narrow = Deflater(windowBits: DeflateAgreement.Window.narrow.rawValue, bytesMax: bytes.upperBound)
     private lazy var inflater = Inflater()
 
-    init(bytesMin: Int, bytesMax: Int, statistics: ShardStatistics) {
+    public init(bytesMin: Int, bytesMax: Int, statistics: ShardStatistics) {
         bytes = min(bytesMin, bytesMax)...bytesMax
         self.statistics = statistics
     }
 
     /// Data frames of the gateway, each deflated where that makes it smaller; the same array when none is.
-    func deflated(_ frames: [UInt8], _ window: DeflateAgreement.Window) -> [UInt8] {
+    public func deflated(_ frames: [UInt8], _ window: DeflateAgreement.Window) -> [UInt8] {
         guard frames.count >= bytes.lowerBound else { return frames }
         var position = 0
         var deflated: [UInt8] = []
@@ -50,7 +50,7 @@ final class Deflation {
     }
 
     /// The content of a client's deflated message, or the rule that it breaks.
-    func inflated(_ kind: WebSocketEvent.Kind, _ payload: [UInt8], bytesMax: Int) -> WebSocketEvent {
+    public func inflated(_ kind: WebSocketEvent.Kind, _ payload: [UInt8], bytesMax: Int) -> WebSocketEvent {
         let event = inflater.inflate(kind, payload, bytesMax: bytesMax)
         if case .message(_, let message) = event {
             statistics.inflated.add(1)

@@ -1,9 +1,9 @@
-import Core
+public import Core
 
 /// The normal way of an event: from its channel to the members, in order.
 extension TopicTable {
     /// Takes an event of the channel; members receive it after ``endTurn()``, or at their turn of a fan-out round.
-    func received(_ topic: Topic, _ message: ChannelMessage) {
+    public func received(_ topic: Topic, _ message: ChannelMessage) {
         guard let feed = feeds[topic] else { return }
         let delivery = delivery(message, of: feed)
         holdForJoining(delivery, feed)

@@ -4,6 +4,7 @@ import Operations
 import Reactors
 import RedisLink
 import Rights
+import Topics
 
 /// Reads of topics for HTTP callers, and the renewal of positions.
 extension EventLog {

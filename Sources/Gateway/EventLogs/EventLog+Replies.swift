@@ -1,6 +1,7 @@
 import Commands
 import Core
 import RedisLink
+import Topics
 
 /// Checks of replies, and their conversion into values.
 extension EventLog {

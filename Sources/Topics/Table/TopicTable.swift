@@ -1,6 +1,6 @@
-import Core
-import Dialects
-import Operations
+public import Core
+public import Dialects
+public import Operations
 import Reactors
 import Transport
 
@@ -9,7 +9,7 @@ import Transport
 /// The flow "subscribe" of the design: a first member asks the broker for the channel. Once Redis has confirmed it, one
 /// read of the log answers all waiting clients. Events received meanwhile follow, and the clients are live. Thread: the
 /// shard's.
-final class TopicTable<Client: TopicClient> {
+public final class TopicTable<Client: TopicClient> {
     let limits: Limits
     let store: any TopicReader
     let statistics: ShardStatistics
@@ -36,7 +36,7 @@ final class TopicTable<Client: TopicClient> {
     private var reads = 0
 
     /// `nowMs` is the shard's clock, monotonic milliseconds.
-    init(
+    public init(
         limits: Limits, repairs: Bool, store: any TopicReader,
         channels: any ChannelInterest, statistics: ShardStatistics,
         nowMs: @escaping () -> Int
@@ -52,7 +52,7 @@ final class TopicTable<Client: TopicClient> {
     }
 
     /// Counts of a topic on this shard.
-    func report(_ topic: Topic) -> TopicReport {
+    public func report(_ topic: Topic) -> TopicReport {
         if let feed = feeds[topic] {
             return feed.ledger.report(members: feed.members.count, at: feed.cursor.position)
         }
@@ -60,7 +60,7 @@ final class TopicTable<Client: TopicClient> {
     }
 
     /// The position of the last event that members here received.
-    func position(_ topic: Topic) -> Position? { feeds[topic]?.cursor.position }
+    public func position(_ topic: Topic) -> Position? { feeds[topic]?.cursor.position }
 
     /// A number for the next read.
     func newRead() -> Int {
@@ -71,13 +71,13 @@ final class TopicTable<Client: TopicClient> {
     // MARK: Joining and leaving
 
     /// Whether a read that others wait for would also answer a client that joins now.
-    func isCoalesced(_ topic: Topic) -> Bool {
+    public func isCoalesced(_ topic: Topic) -> Bool {
         // Clients that a read was made for stand before later ones.
         !store.isPersonal(topic) && (feeds[topic]?.joining.last.map { !$0.isAsked } ?? false)
     }
 
     /// Lets a client join, for which the budget was charged; it is answered with `subscribed` or refused.
-    func join(_ client: Client, _ request: SubscribeRequest, ref: Reference?) {
+    public func join(_ client: Client, _ request: SubscribeRequest, ref: Reference?) {
         let feed: LocalTopic<Client>
         if let known = feeds[request.topic] {
             feed = known
@@ -99,7 +99,7 @@ final class TopicTable<Client: TopicClient> {
     }
 
     /// Takes a client out of a topic, live or joining.
-    func leave(_ client: Client, _ feed: LocalTopic<Client>, place: Int?) {
+    public func leave(_ client: Client, _ feed: LocalTopic<Client>, place: Int?) {
         if let place {
             // The leaving member and the one that takes its place would miss their turn.
             serve(feed, place..<place + 1)
@@ -124,7 +124,7 @@ final class TopicTable<Client: TopicClient> {
     ///
     /// A second confirmation means that the channel was given up and subscribed again in between, so it is repaired
     /// like a lost one.
-    func confirmed(_ topic: Topic) {
+    public func confirmed(_ topic: Topic) {
         guard let feed = feeds[topic] else { return }
         feed.isConfirmed = true
         if feed.members.isEmpty {
@@ -137,7 +137,7 @@ final class TopicTable<Client: TopicClient> {
     }
 
     /// The subscription is lost, or messages to this shard were: every topic is repaired once it is confirmed.
-    func lost() {
+    public func lost() {
         for feed in feeds.values {
             feed.isConfirmed = false
             feed.endRepairRead()
@@ -147,7 +147,7 @@ final class TopicTable<Client: TopicClient> {
     }
 
     /// The subscription of one topic is lost: the topic is repaired once it is confirmed.
-    func lost(_ topic: Topic) {
+    public func lost(_ topic: Topic) {
         guard let feed = feeds[topic] else { return }
         feed.isConfirmed = false
         feed.endRepairRead()
@@ -158,7 +158,7 @@ final class TopicTable<Client: TopicClient> {
     // MARK: Time
 
     /// Gives up channels without members, refuses joins that took too long, and retries failed repairs.
-    func sweep() {
+    public func sweep() {
         let nowMs = nowMs()
         emptied.removeAll { feed in
             // A feed may have been emptied more than once, or have been given up already.

@@ -1,26 +1,36 @@
-import Core
+public import Core
 
 /// Decides which of the events that wait for one client give way to newer ones, and where a gap must be reported.
 ///
 /// Of each key the newest event stays. This may leave a hole among the positioned events of a topic. A gap in the place
 /// of the hole's last event then reports it. So the client's rule holds: every event's offset is one more than that of
 /// the event, or gap, before it. Pure.
-enum Conflation {
+public enum Conflation: Sendable {
     /// A waiting entry of a topic.
-    struct Waiting {
-        let topic: Topic
+    public struct Waiting: Sendable {
+        public let topic: Topic
         /// Its position in the log; `nil` for a plain publish.
-        let position: Position?
+        public let position: Position?
         /// The key that a newer event must share to replace it; `nil` for an event that stays.
-        let key: ConflationKey?
+        public let key: ConflationKey?
         /// Whether it is the gap of a hole that an earlier thinning left.
-        var isGap = false
+        public var isGap = false
         /// Whether it always stays: partly written, of a recovery backlog, or of a topic that may lose nothing.
-        var isFixed = false
+        public var isFixed = false
+
+        /// Takes all members.
+        public init(topic: Topic, position: Position?, key: ConflationKey?, isGap: Bool = false, isFixed: Bool = false)
+        {
+            self.topic = topic
+            self.position = position
+            self.key = key
+            self.isGap = isGap
+            self.isFixed = isFixed
+        }
     }
 
     /// The decision on a waiting entry.
-    enum Fate: Equatable {
+    public enum Fate: Equatable, Sendable {
         case keep
         case drop
         /// A gap up to that position takes its place.
@@ -28,7 +38,7 @@ enum Conflation {
     }
 
     /// The decisions on the waiting entries, oldest first; `nil` is an entry that belongs to no topic and stays.
-    static func fates(_ waiting: [Waiting?]) -> [Fate] {
+    public static func fates(_ waiting: [Waiting?]) -> [Fate] {
         var fates = Array(repeating: Fate.keep, count: waiting.count)
         var newer: Set<ConflationKey> = []
         for index in waiting.indices.reversed() {

@@ -4,6 +4,7 @@ import Operations
 import Reactors
 import RedisLink
 import Rights
+import Topics
 
 /// The reads of logs for joining clients and for repairs, and their charges.
 extension EventLog {

@@ -1,9 +1,9 @@
 /// Counts of a topic on one shard, or on all of a node: its members and the outcome of its events.
-struct TopicReport: Sendable, Equatable {
+public struct TopicReport: Sendable, Equatable {
     /// Live members.
-    var members = 0
+    public var members = 0
     /// Events committed through this node.
-    var published = 0
+    public var published = 0
     /// Events received in order on the channel.
     var came = 0
     /// Events without a position: delivered at most once.
@@ -36,13 +36,13 @@ struct TopicReport: Sendable, Equatable {
     var waiting = 0
 
     /// Whether every event and every delivery is accounted for.
-    var isBalanced: Bool {
+    public var isBalanced: Bool {
         advanced == came + repaired + missed
             && handed == written + conflated + droppedSlow + droppedGone + waiting
     }
 
     /// Every figure with the name under which an audit reports it.
-    var figures: [(name: String, value: Int)] {
+    public var figures: [(name: String, value: Int)] {
         TopicReport.figures.map { ($0.name, self[keyPath: $0.path]) }
     }
 

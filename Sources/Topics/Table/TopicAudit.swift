@@ -1,11 +1,11 @@
-import Core
+public import Core
 
 /// Asks all shards of a node for their counts of a topic, and adds up the answers.
 ///
 /// Thread: the shard's.
-final class TopicAudit {
+public final class TopicAudit {
     /// A message between two shards.
-    enum Message: Sendable {
+    public enum Message: Sendable {
         /// Report the shard's counts of a topic, for a question of another shard.
         case asked(Topic, question: Int, asker: Int)
         /// The counts of one shard.
@@ -19,7 +19,7 @@ final class TopicAudit {
     private var questions = TopicQuestions()
 
     /// The questions of shard `shard` of `count`; `send` returns false when a shard's mailbox is full.
-    init(shard: Int, count: Int, limits: Limits, send: @escaping (Message, _ shard: Int) -> Bool) {
+    public init(shard: Int, count: Int, limits: Limits, send: @escaping (Message, _ shard: Int) -> Bool) {
         self.shard = shard
         self.count = count
         self.limits = limits
@@ -27,7 +27,7 @@ final class TopicAudit {
     }
 
     /// Asks all shards.
-    func ask(_ topic: Topic, nowMs: Int, _ completion: @escaping (TopicReport) -> Void) {
+    public func ask(_ topic: Topic, nowMs: Int, _ completion: @escaping (TopicReport) -> Void) {
         let question = questions.ask(of: count, nowMs: nowMs, completion)
         for other in 0..<count where !send(.asked(topic, question: question, asker: shard), other) {
             questions.answered(question, TopicReport())
@@ -35,7 +35,7 @@ final class TopicAudit {
     }
 
     /// Takes a message of another shard; `report` returns this shard's own counts.
-    func take(_ message: Message, report: (Topic) -> TopicReport) {
+    public func take(_ message: Message, report: (Topic) -> TopicReport) {
         switch message {
         case .asked(let topic, let question, let asker):
             _ = send(.answered(question: question, report(topic)), asker)
@@ -44,5 +44,5 @@ final class TopicAudit {
     }
 
     /// Answers questions to which some shards have not replied in time.
-    func sweep(nowMs: Int) { questions.expire(nowMs: nowMs, afterMs: limits.reportWaitMs) }
+    public func sweep(nowMs: Int) { questions.expire(nowMs: nowMs, afterMs: limits.reportWaitMs) }
 }

@@ -1,11 +1,11 @@
-import Core
-import Dialects
+public import Core
+public import Dialects
 import Transport
 
 /// The services that a topic needs of its clients: sessions, or models of them in tests.
 ///
 /// Thread: the shard's.
-protocol TopicClient: AnyObject {
+public protocol TopicClient: AnyObject {
     /// The caller and payer of its reads; `nil` for a client without a caller of its own.
     var asker: ReadCaller? { get }
     /// The client has begun to join the topic.
@@ -35,7 +35,7 @@ extension TopicClient {
 }
 
 /// The source of a topic's position, events and state: the store, or a model of it in tests.
-protocol TopicReader: AnyObject {
+public protocol TopicReader: AnyObject {
     /// Reads a topic for joining clients or a feed under repair. Answers arrive in the order of their requests.
     func read(_ topic: Topic, _ order: LogRead.Order, since: Position?, _ completion: @escaping LogRead.Completion)
     /// Whether each caller needs a read of its own.
@@ -77,8 +77,8 @@ struct Member<Client: TopicClient> {
 /// One topic on one shard: its members, joining clients, and position.
 ///
 /// Thread: the shard's.
-final class LocalTopic<Client: TopicClient> {
-    let topic: Topic
+public final class LocalTopic<Client: TopicClient> {
+    public let topic: Topic
     var cursor = FeedCursor()
     var ledger: TopicLedger
     /// Outcome counts of the events handed to members and joining clients.

@@ -3,6 +3,7 @@ import Core
 import Dialects
 import RedisLink
 import Rights
+import Topics
 
 /// Events by time, for clients that know no positions.
 extension EventLog {

@@ -1,11 +1,11 @@
-import Core
-import Transport
+public import Core
+public import Transport
 
 /// Events of one topic that are handed to members together: joined once per encoding.
 ///
 /// Thread: the shard's.
-final class DeliveryBatch {
-    let deliveries: [Delivery]
+public final class DeliveryBatch {
+    public let deliveries: [Delivery]
     private let counts: OutboundCounts
     /// Whether any of the events bears a publisher id; determined once for all members.
     private let hasOrigins: Bool
@@ -19,12 +19,12 @@ final class DeliveryBatch {
     }
 
     /// Whether one of the events was published by that session, which excludes it.
-    func hasEvent(of origin: EchoExclusion?) -> Bool {
+    public func hasEvent(of origin: EchoExclusion?) -> Bool {
         hasOrigins && deliveries.contains { $0.message.origin == origin }
     }
 
     /// The bytes of the events in an encoding; `nil` when the encoding cannot express one of them.
-    func burst(_ encoding: Encoding) -> OutboundBurst? {
+    public func burst(_ encoding: Encoding) -> OutboundBurst? {
         for known in bursts where known.number == encoding.number { return known.burst }
         var frames: [UInt8] = []
         var bytes = 0

@@ -10,7 +10,7 @@ extension TopicTable {
     ///
     /// While the two links led to different servers, the log of one did not have the events published on the other.
     /// Events dropped then are now read from the log.
-    func relinked() {
+    public func relinked() {
         for feed in feeds.values where feed.hasUnknown {
             feed.hasUnknown = false
             guard feed.isConfirmed, !feed.cursor.isRepairing, !feed.members.isEmpty else { continue }

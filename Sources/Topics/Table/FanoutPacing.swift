@@ -4,7 +4,10 @@
 /// writes of few events each. With one, events that arrive meanwhile share one write for each member. Publishes, pings
 /// and handshakes find the loop free for a fifth of the time. A topic whose events are further apart than a round and
 /// its pause never waits. Pure: time is a parameter.
-struct FanoutPacing {
+public struct FanoutPacing: Sendable {
+
+    /// The state at the start.
+    public init() {}
     /// When the round began, monotonic microseconds; `nil` between rounds.
     private var begunUs: Int?
     private var endUs = Int.min
@@ -13,18 +16,18 @@ struct FanoutPacing {
     static let usMax = 2_000
 
     /// The first millisecond after the pause.
-    var endMs: Int { endUs / 1_000 + 1 }
+    public var endMs: Int { endUs / 1_000 + 1 }
 
     /// Whether the next round may begin.
-    func isOver(nowUs: Int) -> Bool { nowUs >= endUs }
+    public func isOver(nowUs: Int) -> Bool { nowUs >= endUs }
 
     /// Members get their turn; no effect when the round has begun already.
-    mutating func workBegins(nowUs: Int) {
+    public mutating func workBegins(nowUs: Int) {
         begunUs = begunUs ?? nowUs
     }
 
     /// The round has ended and the pause begins.
-    mutating func begins(nowUs: Int) {
+    public mutating func begins(nowUs: Int) {
         guard let begunUs else { return }
         self.begunUs = nil
         endUs = nowUs + min(max((nowUs - begunUs) / 4, 0), FanoutPacing.usMax)

@@ -24,7 +24,7 @@ extension TopicTable {
     }
 
     /// Hands over the events of the turn; large topics begin their rounds.
-    func endTurn() {
+    public func endTurn() {
         guard !turn.isEmpty else { return }
         for feed in turn {
             if feed.members.count > limits.fanoutSliceMembers {
@@ -38,10 +38,10 @@ extension TopicTable {
     }
 
     /// Whether ``serveSlice()`` has work.
-    var hasRounds: Bool { !rounds.isEmpty }
+    public var hasRounds: Bool { !rounds.isEmpty }
 
     /// Serves the next members of a large topic; true when a round has ended, and the next topic's begins.
-    func serveSlice() -> Bool {
+    public func serveSlice() -> Bool {
         guard let feed = rounds.first else { return false }
         // Writing many bytes takes as long as visiting many members.
         let countMax = max(limits.fanoutSliceBytesMax / max(feed.bytesOfNextBatch, 1), 1)

@@ -1,10 +1,10 @@
-import Dialects
-import Reactors
+public import Dialects
+public import Reactors
 
 /// The encodings that sessions of a shard may have: each pair of encoder and framing once.
 ///
 /// Thread: the shard's.
-final class EncodingTable {
+public final class EncodingTable {
     private struct Name: Hashable {
         let encoder: String
         let framing: Framing
@@ -15,13 +15,13 @@ final class EncodingTable {
     private let deflation: Deflation
 
     /// `written` counts the events of all encodings; `deflation` serves those of clients that agreed on it.
-    init(written: Counter, deflation: Deflation) {
+    public init(written: Counter, deflation: Deflation) {
         self.written = written
         self.deflation = deflation
     }
 
     /// The encoding of an encoder on a transport of that framing.
-    func encoding(_ encoder: any EventEncoder, _ framing: Framing) -> Encoding {
+    public func encoding(_ encoder: any EventEncoder, _ framing: Framing) -> Encoding {
         let name = Name(encoder: encoder.name, framing: framing)
         if let encoding = encodings[name] { return encoding }
         if case .webSocketDeflated(let window) = framing {

@@ -1,8 +1,8 @@
-import Dialects
-import WebSocketCodec
+public import Dialects
+public import WebSocketCodec
 
 /// The form in which a transport sends the units of a dialect.
-enum Framing: Hashable, Sendable {
+public enum Framing: Hashable, Sendable {
     /// One data frame for each unit (RFC 6455 section 5.6).
     case webSocket
     /// The same, deflated where that makes them smaller (RFC 7692); see ``Deflation``.
@@ -13,7 +13,7 @@ enum Framing: Hashable, Sendable {
     case packets
 
     /// The bytes of units that follow one another.
-    func frame(_ units: [WireUnit]) -> [UInt8] {
+    public func frame(_ units: [WireUnit]) -> [UInt8] {
         switch self {
         case .webSocket, .webSocketDeflated:
             if units.count == 1 { return Framing.webSocketFrame(units[0]) }

@@ -1,14 +1,14 @@
-import Core
+public import Core
 import Dialects
-import Rights
-import Transport
+public import Rights
+public import Transport
 
 /// One event on its way to the members of a shard: written once per encoding, then shared by reference.
 ///
 /// Thread: the shard's.
-final class Delivery: OutboundItem {
-    let topic: Topic
-    let message: ChannelMessage
+public final class Delivery: OutboundItem {
+    public let topic: Topic
+    public let message: ChannelMessage
     /// The presence change that it carries instead of an event.
     private let change: PresenceChange?
     /// The number of the encoding asked for first, mostly the only one, and its bytes.
@@ -17,10 +17,10 @@ final class Delivery: OutboundItem {
     private var otherFrames: [(number: Int, frame: [UInt8])] = []
     private var knownRule: SlowRule?
     /// Whether it is for a single client.
-    let isForOne: Bool
+    public let isForOne: Bool
 
     /// The handling of the delivery in the queue of a client that reads too slowly.
-    enum SlowRule: Equatable {
+    public enum SlowRule: Equatable {
         /// Nothing: the client is closed and resumes by position.
         case disconnect
         /// It gives way to a newer event of the same key; without a key it stays.
@@ -28,7 +28,7 @@ final class Delivery: OutboundItem {
     }
 
     /// `counts` are those of the topic on its shard.
-    init(topic: Topic, message: ChannelMessage, counts: OutboundCounts, isForOne: Bool = false) {
+    public init(topic: Topic, message: ChannelMessage, counts: OutboundCounts, isForOne: Bool = false) {
         self.topic = topic
         self.message = message
         self.isForOne = isForOne
@@ -39,7 +39,7 @@ final class Delivery: OutboundItem {
     /// A change of presence: members that joined the topic or left it.
     ///
     /// It is queued among events without being one, and no newer event replaces it.
-    init(topic: Topic, change: PresenceChange, counts: OutboundCounts) {
+    public init(topic: Topic, change: PresenceChange, counts: OutboundCounts) {
         self.topic = topic
         message = Delivery.noEvent
         isForOne = false
@@ -52,7 +52,7 @@ final class Delivery: OutboundItem {
         position: nil, event: .presence, id: nil, data: Array("{}".utf8))
 
     /// The bytes of the event in an encoding.
-    func frame(_ encoding: Encoding) -> [UInt8] {
+    public func frame(_ encoding: Encoding) -> [UInt8] {
         if firstNumber == encoding.number { return firstFrame }
         for other in otherFrames where other.number == encoding.number { return other.frame }
         let plain = encoding.plain
@@ -71,7 +71,7 @@ final class Delivery: OutboundItem {
     }
 
     /// The rule of its namespace; determined on first use, which only slow clients cause.
-    func slowRule(_ access: AccessPolicy, _ json: JSON.Limits) -> SlowRule {
+    public func slowRule(_ access: AccessPolicy, _ json: JSON.Limits) -> SlowRule {
         if let knownRule { return knownRule }
         var rule = SlowRule.disconnect
         if let policy = access.policy(of: topic), policy.slow == .conflate {

@@ -1,4 +1,5 @@
 import Core
+import Topics
 
 /// Answers the reads of each topic in the order in which they were requested.
 ///

@@ -4,7 +4,7 @@ import Core
 ///
 /// These are the topic, the name, and where set the text of one member of its data. The hash is stored, since each of
 /// many slow clients needs it.
-struct ConflationKey: Hashable {
+public struct ConflationKey: Hashable, Sendable {
     private let bytes: [UInt8]
     private let hash: Int
 
@@ -24,11 +24,11 @@ struct ConflationKey: Hashable {
         hash = hasher.finalize()
     }
 
-    static func == (one: ConflationKey, other: ConflationKey) -> Bool {
+    public static func == (one: ConflationKey, other: ConflationKey) -> Bool {
         one.hash == other.hash && one.bytes == other.bytes
     }
 
-    func hash(into hasher: inout Hasher) {
+    public func hash(into hasher: inout Hasher) {
         hasher.combine(hash)
     }
 }
