@@ -104,9 +104,13 @@ let package = Package(
                 "Transport",
             ]),
         room("Topics", ["Commands", "Compression", "Core", "Dialects", "Operations", "Reactors", "Rights", "Transport", "WebSocketCodec"]),
+        room("EventLogs", ["Commands", "Core", "Dialects", "Operations", "Reactors", "RedisLink", "Rights", "Service", "Topics"]),
+        room("Calls", ["Commands", "Configuration", "Core", "EventLogs", "Operations", "Reactors", "RedisLink", "Rights", "Service"]),
         room(
             "Gateway",
             [
+                "Calls",
+                "EventLogs",
                 "Topics",
                 "Operations",
                 "Commands", "Compression", "Service", "Core", "Reactors", "Transport", "HTTPCodec", "WebSocketCodec",
@@ -185,7 +189,7 @@ let package = Package(
         tests(
             "Gateway",
             [
-                "Gateway", "Topics", "Commands", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights",
+                "Gateway", "Calls", "EventLogs", "Topics", "Commands", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights",
                 "Transport", "Configuration", "Scripts",
             ]),
     ] + fuzzers

@@ -1,6 +1,7 @@
 import Commands
 import Core
 import Dialects
+import EventLogs
 import Rights
 
 /// The log as sessions use it.

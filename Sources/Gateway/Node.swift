@@ -1,6 +1,7 @@
 import Commands
 import Configuration
 import Core
+import EventLogs
 import HTTPCodec
 import Operations
 import Reactors

@@ -2,6 +2,7 @@ import Commands
 import Configuration
 import Core
 import Dialects
+import EventLogs
 import Glibc
 import Operations
 import Reactors

@@ -1,5 +1,6 @@
 import Commands
 import Core
+import EventLogs
 import Operations
 import RedisLink
 import Service

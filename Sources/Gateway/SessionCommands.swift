@@ -1,6 +1,8 @@
+import Calls
 import Commands
 import Core
 import Dialects
+import EventLogs
 import Rights
 
 /// The commands of a shard as its sessions call them.

@@ -1,6 +1,8 @@
+import Calls
 import Commands
 import Configuration
 import Core
+import EventLogs
 import HTTPCodec
 import Operations
 import Reactors

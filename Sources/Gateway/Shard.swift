@@ -1,7 +1,9 @@
+import Calls
 import Commands
 import Configuration
 import Core
 import Dialects
+import EventLogs
 import Operations
 import Reactors
 import RedisLink

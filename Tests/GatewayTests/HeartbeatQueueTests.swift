@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 
+@testable import Calls
 @testable import Gateway
 
 @Suite struct HeartbeatQueueTests {

@@ -1,6 +1,7 @@
 import Core
 import Testing
 
+@testable import EventLogs
 @testable import Gateway
 
 @Suite struct IdlePositionsTests {

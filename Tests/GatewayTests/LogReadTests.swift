@@ -2,6 +2,7 @@ import Core
 import TestSupport
 import Testing
 
+@testable import EventLogs
 @testable import Gateway
 @testable import Topics
 

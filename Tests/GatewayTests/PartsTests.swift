@@ -4,6 +4,8 @@ import HTTPCodec
 import TestSupport
 import Testing
 
+@testable import Calls
+@testable import EventLogs
 @testable import Gateway
 @testable import Topics
 

@@ -3,6 +3,7 @@ import Core
 import TestSupport
 import Testing
 
+@testable import EventLogs
 @testable import Gateway
 
 @Suite struct PublishQueueTests {

@@ -3,6 +3,7 @@ import Rights
 import TestSupport
 import Testing
 
+@testable import EventLogs
 @testable import Gateway
 
 @Suite struct ReadQueueTests {

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import EventLogs
 @testable import Gateway
 
 @Suite struct RepairWeightTests {

@@ -7,6 +7,7 @@ import Testing
 
 @testable import Commands
 @testable import Configuration
+@testable import EventLogs
 @testable import Gateway
 
 /// What scripts bound by themselves fits what the gateway bounds and passes on.

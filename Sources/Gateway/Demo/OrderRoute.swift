@@ -1,4 +1,5 @@
 import Core
+import EventLogs
 import HTTPCodec
 import Operations
 import Reactors

@@ -1,4 +1,5 @@
 import Core
+import EventLogs
 import HTTPCodec
 
 /// The results of a batch, answered once when the last one has arrived, in the order of the items.

@@ -1,3 +1,4 @@
+import Calls
 import Core
 import HTTPCodec
 import Rights

@@ -1,3 +1,5 @@
+import Calls
+import EventLogs
 import HTTPCodec
 import Reactors
 

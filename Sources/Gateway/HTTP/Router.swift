@@ -1,6 +1,8 @@
+import Calls
 import Commands
 import Core
 import Dialects
+import EventLogs
 import HTTPCodec
 import Operations
 import Reactors

@@ -1,6 +1,7 @@
 import Commands
 import Core
 import Dialects
+import EventLogs
 import HTTPCodec
 import Operations
 import Reactors

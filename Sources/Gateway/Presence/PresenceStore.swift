@@ -1,4 +1,5 @@
 import Core
+import EventLogs
 import RedisLink
 import Rights
 

@@ -1,5 +1,6 @@
 import Core
 import Dialects
+import EventLogs
 import Operations
 import Reactors
 import Rights

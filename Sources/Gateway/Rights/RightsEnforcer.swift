@@ -1,4 +1,5 @@
 import Core
+import EventLogs
 import Operations
 import Rights
 import Service

@@ -1,16 +1,16 @@
 import Commands
-import Core
-import Dialects
+public import Core
+public import Dialects
 import RedisLink
 import Rights
-import Topics
+public import Topics
 
 /// Events by time, for clients that know no positions.
 extension EventLog {
     /// Reads the newest events of a topic since a time, in one call; creates nothing.
     ///
     /// The asker's budget is charged. Where a script decides who may join, it is asked first.
-    func replay(
+    public func replay(
         _ topic: Topic, _ wanted: ReplayRequest, asker: ReadCaller,
         _ completion: @escaping (Result<Replay, Refusal>) -> Void
     ) {

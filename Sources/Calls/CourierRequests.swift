@@ -1,6 +1,7 @@
 import Commands
 import Configuration
 import Core
+import EventLogs
 import Operations
 import Reactors
 import RedisLink
@@ -9,7 +10,7 @@ import Rights
 /// One shard's questions to outside services, which couriers answer through Redis (docs/courier.md).
 ///
 /// A question waits in a list of its service, and its answer arrives on the node's own channel. Thread: the shard's.
-final class CourierRequests {
+public final class CourierRequests {
     typealias Completion = CommandService.Completion
 
     /// A question as its callers need it.
@@ -108,7 +109,7 @@ final class CourierRequests {
     /// Takes a message on the node's channel that begins like an answer.
     ///
     /// Its form is `ID WORD [SECONDS]` and a line end, then JSON.
-    func received(_ message: [UInt8]) {
+    public func received(_ message: [UInt8]) {
         let head = message.prefix { $0 != UInt8(ascii: "\n") }
         let words = head.split(separator: UInt8(ascii: " ")).map { Array($0) }
         guard words.count >= 2, book.waits(words[0]) else { return statistics.asksStray.add(1) }

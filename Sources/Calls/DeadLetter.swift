@@ -1,21 +1,21 @@
-import Core
+public import Core
 import RedisLink
 
 /// A delivery that was given up: a call of an outside service, or an event for a receiver of webhooks.
 ///
 /// Its fields come from Redis, and anyone who writes there may have made them.
-struct DeadLetter {
+public struct DeadLetter: Sendable {
     /// The service or receiver whose letters are selected.
     ///
     /// Names are those of services and receivers: they cannot name another key.
-    enum Box: Equatable {
+    public enum Box: Equatable, Sendable {
         /// Calls of an outside service.
         case service(String)
         /// Events for a receiver of webhooks.
         case receiver(String)
 
         /// Parses a name: that of a service, or `webhooks:` and that of a receiver; `nil` for another.
-        init?(_ name: [UInt8]) {
+        public init?(_ name: [UInt8]) {
             let beginning = Array("webhooks:".utf8)
             let isReceiver = name.starts(with: beginning)
             let rest = isReceiver ? name.dropFirst(beginning.count) : name[...]
@@ -49,7 +49,7 @@ struct DeadLetter {
     }
 
     /// Whether a text is the id of an entry: two numbers of at most 15 digits.
-    static func isID(_ text: [UInt8]) -> Bool {
+    public static func isID(_ text: [UInt8]) -> Bool {
         let parts = text.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         return parts.count == 2 && parts.allSatisfy { (1...15).contains($0.count) && $0.allSatisfy(ASCII.isDigit) }
     }
@@ -65,7 +65,7 @@ struct DeadLetter {
     private func field(_ name: StaticString) -> [UInt8] { fields[Array("\(name)".utf8)] ?? [] }
 
     /// The letter as JSON.
-    func json(_ box: Box, _ limits: JSON.Limits) -> [UInt8] {
+    public func json(_ box: Box, _ limits: JSON.Limits) -> [UInt8] {
         var text: [UInt8] = Array("{\"id\":".utf8)
         text.append(jsonString: id)
         let atMs = id.split(separator: UInt8(ascii: "-")).first.flatMap { ASCII.decimal($0) } ?? 0

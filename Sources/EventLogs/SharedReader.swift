@@ -1,24 +1,32 @@
-import Core
+public import Core
 import Operations
 import Reactors
-import Rights
+public import Rights
 
 /// Reads of one kind that callers share when they ask the same at the same time.
 ///
 /// Thread: the shard's.
-final class SharedReader<Answer> {
+public final class SharedReader<Answer> {
     /// The properties in which two reads must agree to be shared.
     ///
     /// They are script, keys and arguments, without the time and others that differ from call to call.
-    struct Key: Hashable {
-        let script: String
-        let keys: [[UInt8]]
-        let arguments: [[UInt8]]
-        let isAnonymous: Bool
+    public struct Key: Hashable, Sendable {
+        public let script: String
+        public let keys: [[UInt8]]
+        public let arguments: [[UInt8]]
+        public let isAnonymous: Bool
+
+        /// Takes all members.
+        public init(script: String, keys: [[UInt8]], arguments: [[UInt8]], isAnonymous: Bool) {
+            self.script = script
+            self.keys = keys
+            self.arguments = arguments
+            self.isAnonymous = isAnonymous
+        }
     }
 
-    typealias Outcome = Result<Answer, Refusal>
-    typealias Waiter = (Outcome) -> Void
+    public typealias Outcome = Result<Answer, Refusal>
+    public typealias Waiter = (Outcome) -> Void
 
     private struct Waiting {
         let payer: Payer
@@ -28,7 +36,7 @@ final class SharedReader<Answer> {
     private let desk: ReadScheduler
     private var shared = SharedReads<Key, Waiting>()
 
-    init(_ desk: ReadScheduler) {
+    public init(_ desk: ReadScheduler) {
         self.desk = desk
     }
 
@@ -36,7 +44,7 @@ final class SharedReader<Answer> {
     ///
     /// It is one for which others wait already, or a new one, which is charged to the caller. `run` calls Redis at the
     /// read's turn, so it takes the time then.
-    func read(
+    public func read(
         _ key: Key, payer: Payer, weightUs: Int, run: @escaping (@escaping Waiter) -> Void, _ answer: @escaping Waiter
     ) {
         if shared.isCoalesced(key) {

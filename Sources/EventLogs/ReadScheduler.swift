@@ -1,22 +1,31 @@
-import Core
-import Operations
-import Reactors
-import Rights
+public import Core
+public import Operations
+public import Reactors
+public import Rights
 
 /// Sends a shard's reads: charged, bounded in weight, in turns (see ``ReadQueue``).
 ///
 /// Thread: the shard's.
-final class ReadScheduler {
+public final class ReadScheduler {
     /// A waiting read.
-    struct Read {
-        let payer: Payer
+    public struct Read {
+        public let payer: Payer
         /// Sends it; the argument must be called once it is over.
-        let send: (_ over: @escaping () -> Void) -> Void
+        public let send: (_ over: @escaping () -> Void) -> Void
         /// Called when it was not sent, and never will be.
-        let refuse: (Refusal) -> Void
+        public let refuse: (Refusal) -> Void
+
+        /// Takes all members.
+        public init(
+            payer: Payer, send: @escaping (_ over: @escaping () -> Void) -> Void, refuse: @escaping (Refusal) -> Void
+        ) {
+            self.payer = payer
+            self.send = send
+            self.refuse = refuse
+        }
     }
 
-    let budgets: Budgets
+    public let budgets: Budgets
     let statistics: ShardStatistics
     private let reactor: Reactor
     private let waitMs: Int
@@ -25,7 +34,7 @@ final class ReadScheduler {
     private var timer: ReactorTimer?
     private var isSending = false
 
-    init(_ reactor: Reactor, limits: Limits, budgets: Budgets, statistics: ShardStatistics) throws(Errno) {
+    public init(_ reactor: Reactor, limits: Limits, budgets: Budgets, statistics: ShardStatistics) throws(Errno) {
         self.reactor = reactor
         self.budgets = budgets
         self.statistics = statistics
@@ -39,7 +48,7 @@ final class ReadScheduler {
     var nowMs: Int { reactor.nowMs }
 
     /// Queues a read of a caller, whose own budget was charged.
-    func add(_ read: Read, weightUs: Int) {
+    public func add(_ read: Read, weightUs: Int) {
         let place: ReadQueue<Read>.Class = read.payer.kind == .anonymous ? .anonymous : .known
         let deadlineMs = reactor.nowMs + waitMs
         switch queue.add(read, place, read.payer, weightUs: weightUs, deadlineMs: deadlineMs) {
@@ -51,7 +60,9 @@ final class ReadScheduler {
     }
 
     /// Queues a read of the gateway itself: for joining clients, or for a repair.
-    func addOwn(weightUs: Int, refuse: @escaping (Refusal) -> Void, send: @escaping (@escaping () -> Void) -> Void) {
+    public func addOwn(
+        weightUs: Int, refuse: @escaping (Refusal) -> Void, send: @escaping (@escaping () -> Void) -> Void
+    ) {
         let read = Read(payer: .crowd, send: send, refuse: refuse)
         let deadlineMs = reactor.nowMs + gatewayWaitMs
         _ = queue.add(read, .gateway, .crowd, weightUs: weightUs, deadlineMs: deadlineMs)
@@ -59,7 +70,7 @@ final class ReadScheduler {
     }
 
     /// Refuses reads that have waited too long; called now and then.
-    func sweep() {
+    public func sweep() {
         for read in queue.expire(nowMs: reactor.nowMs) { refuse(read) }
         sendNext()
     }

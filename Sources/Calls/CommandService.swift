@@ -1,37 +1,54 @@
-import Commands
+public import Commands
 import Configuration
-import Core
+public import Core
+import EventLogs
 import Operations
 import Reactors
 import RedisLink
-import Rights
+public import Rights
 import Service
 
 /// Runs commands for one shard: rights, arguments and rates are checked here, then the script runs.
 ///
 /// The flow "command" of the design: a dialect's event or a route -> descriptor -> arguments -> rights -> script ->
 /// answer to the caller alone. Its changes for others return through Redis like any event. Thread: the shard's.
-final class CommandService {
+public final class CommandService {
     /// Receives the caller's answer.
-    typealias Completion = (Result<CommandAnswer, Refusal>) -> Void
+    public typealias Completion = (Result<CommandAnswer, Refusal>) -> Void
 
     /// A call, as received.
-    struct Request {
-        var body: JSON.Value?
-        var path: [TextArgument] = []
-        var query: [TextArgument] = []
+    public struct Request: Sendable {
+        public var body: JSON.Value?
+        public var path: [TextArgument] = []
+        public var query: [TextArgument] = []
         /// Arguments that the connection implies, by name, so that the caller may omit them.
-        var known: [String: [UInt8]] = [:]
+        public var known: [String: [UInt8]] = [:]
         /// Identifies the call for a harmless retry, unless the arguments name an `id`.
-        var operation: OperationID?
+        public var operation: OperationID?
         /// Random, the connection's own; empty where a connection means nothing.
-        var scope: [UInt8] = []
+        public var scope: [UInt8] = []
         /// Calls of one lane run in order.
         ///
         /// A read may wait for its turn, and then sees the results of later calls.
-        var lane: UInt64?
+        public var lane: UInt64?
         /// The payer whose budget is charged; `nil`: the caller, at an unknown address.
-        var payer: Payer?
+        public var payer: Payer?
+
+        /// Takes all members.
+        public init(
+            body: JSON.Value? = nil, path: [TextArgument] = [], query: [TextArgument] = [],
+            known: [String: [UInt8]] = [:], operation: OperationID? = nil, scope: [UInt8] = [], lane: UInt64? = nil,
+            payer: Payer? = nil
+        ) {
+            self.body = body
+            self.path = path
+            self.query = query
+            self.known = known
+            self.operation = operation
+            self.scope = scope
+            self.lane = lane
+            self.payer = payer
+        }
     }
 
     private let context: CallsContext
@@ -39,11 +56,11 @@ final class CommandService {
     private let runner: CommandRunner
     private let statistics: ShardStatistics
     /// The questions to outside services.
-    let asks: CourierRequests
+    public let asks: CourierRequests
     private var heartbeats: [(command: CommandDescriptor, queue: HeartbeatQueue)]
 
     /// `top` is the last position of a topic, as far as this shard knows it.
-    init(_ context: CallsContext, top: @escaping (Topic) -> Position?) {
+    public init(_ context: CallsContext, top: @escaping (Topic) -> Position?) {
         self.context = context
         reads = SharedReader(context.reads)
         let (statistics, log) = (context.statistics, context.log)
@@ -62,7 +79,7 @@ final class CommandService {
     }
 
     /// Runs a command by its name.
-    func perform(_ name: String, _ request: Request, caller: Caller, _ completion: @escaping Completion) {
+    public func perform(_ name: String, _ request: Request, caller: Caller, _ completion: @escaping Completion) {
         guard let command = context.library.catalogue.command(named: name) else {
             // The hint names no command that the caller may not call.
             let names = context.library.catalogue.commands.filter { context.callRights.reaches($0, caller) }.map(\.name)
@@ -74,7 +91,7 @@ final class CommandService {
     }
 
     /// Runs a command.
-    func perform(
+    public func perform(
         _ command: CommandDescriptor, _ request: Request, caller: Caller, _ completion: @escaping Completion
     ) {
         let commandCaller = CommandCaller(caller)
@@ -219,7 +236,7 @@ final class CommandService {
     // MARK: Data of a user
 
     /// Runs a read-only command of the gateway's own for one user; the caller's budget was charged before.
-    func run(_ command: CommandDescriptor, user: [UInt8], _ completion: @escaping Completion) {
+    public func run(_ command: CommandDescriptor, user: [UInt8], _ completion: @escaping Completion) {
         let arguments = [TextArgument(name: "userId", value: user)]
         do throws(Refusal) {
             let bound = try ArgumentBinder.bind(command, body: nil, path: arguments, caller: .worker)
@@ -232,7 +249,7 @@ final class CommandService {
 
     /// Puts a call of each command into the outbox, for one user, all of them or none; `nil` once Redis has stored
     /// them.
-    func queue(
+    public func queue(
         _ commands: [CommandDescriptor], user: [UInt8], caller: Caller, _ completion: @escaping (Refusal?) -> Void
     ) {
         var arguments: [UInt8] = []
@@ -259,17 +276,17 @@ final class CommandService {
     // MARK: Heartbeats
 
     /// A connection of a user was opened.
-    func came(_ user: [UInt8]) {
+    public func came(_ user: [UInt8]) {
         for index in heartbeats.indices { heartbeats[index].queue.came(user, nowMs: context.nowMs()) }
     }
 
     /// A connection of a user was closed.
-    func left(_ user: [UInt8]) {
+    public func left(_ user: [UInt8]) {
         for index in heartbeats.indices { heartbeats[index].queue.left(user) }
     }
 
     /// Runs the heartbeats that are due, and gives up questions that wait too long.
-    func sweep() {
+    public func sweep() {
         asks.sweep()
         for index in heartbeats.indices {
             let command = heartbeats[index].command

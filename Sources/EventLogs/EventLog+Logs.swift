@@ -1,10 +1,10 @@
 import Commands
-import Core
+public import Core
 import Operations
 import Reactors
 import RedisLink
-import Rights
-import Topics
+public import Rights
+public import Topics
 
 /// The reads of logs for joining clients and for repairs, and their charges.
 extension EventLog {
@@ -13,14 +13,18 @@ extension EventLog {
     ///
     /// It precedes the reads of callers, and waits only while too much is in flight. Answers arrive in the order of
     /// their requests.
-    func read(_ topic: Topic, _ order: LogRead.Order, since: Position?, _ completion: @escaping LogRead.Completion) {
+    public func read(
+        _ topic: Topic, _ order: LogRead.Order, since: Position?, _ completion: @escaping LogRead.Completion
+    ) {
         let payer = order == .newest ? joinPayers.removeValue(forKey: topic) : nil
         read(topic, order, since: since, nil, payer, completion)
     }
 
-    func isPersonal(_ topic: Topic) -> Bool { scripts.isPersonal(topic) }
+    public func isPersonal(_ topic: Topic) -> Bool { scripts.isPersonal(topic) }
 
-    func read(_ topic: Topic, for asker: ReadCaller, since: Position?, _ completion: @escaping LogRead.Completion) {
+    public func read(
+        _ topic: Topic, for asker: ReadCaller, since: Position?, _ completion: @escaping LogRead.Completion
+    ) {
         read(topic, .newest, since: since, asker, asker.payer, completion)
     }
 
@@ -138,7 +142,7 @@ extension EventLog {
     /// Charges a join to its payer; returns a refusal when that is impossible.
     ///
     /// A join that shares the read of an earlier one costs nothing: `isCoalesced`.
-    func payJoin(_ topic: Topic, payer: Payer, isCoalesced: Bool) -> Refusal? {
+    public func payJoin(_ topic: Topic, payer: Payer, isCoalesced: Bool) -> Refusal? {
         if isCoalesced { return nil }
         if let refusal = budgets.pay(payer, us: scripts.positionUs(topic), nowMs: reactor.nowMs) { return refusal }
         // A join of a personal topic has a read of its own, charged to its payer.

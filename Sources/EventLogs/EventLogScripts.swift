@@ -1,10 +1,10 @@
-import Commands
+public import Commands
 import Core
-import RedisLink
-import Service
+public import RedisLink
+public import Service
 
 /// The scripts that a gateway calls for itself, by their purpose.
-struct EventLogScripts: Sendable {
+public struct EventLogScripts: Sendable {
     /// The scripts of a namespace that return a topic's state, and the state's keys.
     struct Stateful: Sendable {
         let subscribe: ScriptID
@@ -27,29 +27,29 @@ struct EventLogScripts: Sendable {
     /// Microseconds of Redis: to read a position, and a page of the log at its limit.
     private let positionUs: Int
     /// Microseconds of Redis to publish an event.
-    let publishUs: Int
+    public let publishUs: Int
     private let historyUs: Int
     /// Microseconds of Redis to read a page of a log for a join or a repair, at its limit.
     let logUs: Int
-    let setMember: ScriptID
-    let revoke: ScriptID
-    let rightsChanges: ScriptID
-    let hereChange: ScriptID
-    let hereRead: ScriptID
-    let hereNodes: ScriptID
-    let ask: ScriptID
-    let keepAnswer: ScriptID
-    let deadLetters: ScriptID
-    let retryCall: ScriptID
-    let retryWebhook: ScriptID
-    let outboxPut: ScriptID
-    let outboxFigures: ScriptID
+    public let setMember: ScriptID
+    public let revoke: ScriptID
+    public let rightsChanges: ScriptID
+    public let hereChange: ScriptID
+    public let hereRead: ScriptID
+    public let hereNodes: ScriptID
+    public let ask: ScriptID
+    public let keepAnswer: ScriptID
+    public let deadLetters: ScriptID
+    public let retryCall: ScriptID
+    public let retryWebhook: ScriptID
+    public let outboxPut: ScriptID
+    public let outboxFigures: ScriptID
     /// Microseconds of Redis to read the presence of a full topic.
-    let hereReadUs: Int
+    public let hereReadUs: Int
     private let stateful: [ArraySlice<UInt8>: Stateful]
 
     /// Finds the scripts; fails only when an embedded file is missing, which a unit test excludes.
-    init(_ library: ScriptLibrary) throws(StartProblem) {
+    public init(_ library: ScriptLibrary) throws(StartProblem) {
         func id(_ name: String) throws(StartProblem) -> ScriptID {
             guard let entry = library.table[name] else { throw StartProblem("the script \(name) is missing") }
             return entry.id

@@ -1,19 +1,19 @@
 import Commands
-import Core
-import RedisLink
+public import Core
+public import RedisLink
 import Topics
 
 /// Checks of replies, and their conversion into values.
 extension EventLog {
     static let nonsense = Refusal(.internalError, "the store answered something that cannot be")
 
-    static func decimal(_ value: Int) -> [UInt8] {
+    public static func decimal(_ value: Int) -> [UInt8] {
         var text: [UInt8] = []
         text.append(decimal: value)
         return text
     }
 
-    static func number(_ value: RESPValue) -> Int? {
+    public static func number(_ value: RESPValue) -> Int? {
         value.integer ?? value.bytes.flatMap { ASCII.decimal($0) }
     }
 
@@ -27,7 +27,7 @@ extension EventLog {
         }
     }
 
-    static func position(_ epoch: RESPValue, _ offset: RESPValue) -> Position? {
+    public static func position(_ epoch: RESPValue, _ offset: RESPValue) -> Position? {
         guard let epoch = epoch.bytes, let offset = number(offset) else { return nil }
         return Position(epoch: epoch, offset: offset)
     }

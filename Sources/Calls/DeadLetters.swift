@@ -1,33 +1,34 @@
 import Commands
-import Core
-import RedisLink
+public import Core
+public import EventLogs
+public import RedisLink
 
 /// A shard's access to the deliveries that couriers and workers gave up: read, retry, drop.
 ///
 /// Replies are as untrusted as any other input. Thread: the shard's.
-final class DeadLetters {
-    typealias Box = DeadLetter.Box
+public final class DeadLetters {
+    public typealias Box = DeadLetter.Box
 
     /// Some letters, oldest first.
-    struct Page {
-        var letters: [DeadLetter] = []
+    public struct Page {
+        public var letters: [DeadLetter] = []
         /// The id after which the next page begins; `nil` at the end.
-        var next: [UInt8]?
+        public var next: [UInt8]?
     }
 
     /// Result of a retry of letters.
-    struct Outcome {
+    public struct Outcome {
         /// Number of letters that wait for a courier or worker again.
-        var retried = 0
+        public var retried = 0
         /// Number of letters that remain, since they cannot be retried: the log has lost the event, or it never was a
         /// call.
-        var gone = 0
+        public var gone = 0
         /// The id after which the next page begins; `nil` at the end.
-        var next: [UInt8]?
+        public var next: [UInt8]?
     }
 
     /// The selection of letters.
-    enum Choice {
+    public enum Choice: Sendable {
         case one([UInt8])
         /// Letters after an id, or from the oldest on; at most `limit`.
         case after([UInt8]?, limit: Int)
@@ -42,7 +43,7 @@ final class DeadLetters {
     /// Maximum bytes of the fields in one page; a single letter is returned whatever its size.
     private static let pageBytesMax = 262_144
 
-    init(link: any RedisCalls, scripts: EventLogScripts, keys: Keys, limits: Limits) {
+    public init(link: any RedisCalls, scripts: EventLogScripts, keys: Keys, limits: Limits) {
         self.link = link
         self.scripts = scripts
         self.keys = keys
@@ -50,7 +51,7 @@ final class DeadLetters {
     }
 
     /// Reads letters.
-    func read(_ box: Box, _ choice: Choice, _ completion: @escaping (Result<Page, Refusal>) -> Void) {
+    public func read(_ box: Box, _ choice: Choice, _ completion: @escaping (Result<Page, Refusal>) -> Void) {
         let range: (from: [UInt8], upTo: [UInt8], limit: Int) =
             switch choice {
             case .one(let id): (id, id, 1)
@@ -83,7 +84,7 @@ final class DeadLetters {
     // MARK: Retries
 
     /// Retries letters, one after the other.
-    func retry(_ box: Box, _ choice: Choice, _ completion: @escaping (Result<Outcome, Refusal>) -> Void) {
+    public func retry(_ box: Box, _ choice: Choice, _ completion: @escaping (Result<Outcome, Refusal>) -> Void) {
         read(box, choice) { [weak self] result in
             switch result {
             case .failure(let refusal): completion(.failure(refusal))
@@ -165,7 +166,7 @@ final class DeadLetters {
     // MARK: Dropping
 
     /// Drops a letter, or all; returns the number of letters dropped.
-    func drop(_ box: Box, _ id: [UInt8]?, _ completion: @escaping (Result<Int, Refusal>) -> Void) {
+    public func drop(_ box: Box, _ id: [UInt8]?, _ completion: @escaping (Result<Int, Refusal>) -> Void) {
         let key = box.key(keys)
         let call =
             id.map { RedisCall("XDEL", key, $0) }

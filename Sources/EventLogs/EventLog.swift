@@ -1,41 +1,41 @@
-import Commands
-import Core
+public import Commands
+public import Core
 import Dialects
 import Operations
-import Reactors
-import RedisLink
-import Rights
-import Topics
+public import Reactors
+public import RedisLink
+public import Rights
+public import Topics
 
 /// A shard's access to Redis: scripts by their purpose, replies checked and converted into values.
 ///
 /// Replies are as untrusted as any other input: a malformed one is `internal`, never a trap. Thread: the shard's.
-final class EventLog: TopicReader {
+public final class EventLog: TopicReader {
     /// The result that a publisher receives.
-    struct PublishReceipt: Equatable {
-        var position: Position
+    public struct PublishReceipt: Equatable, Sendable {
+        public var position: Position
         /// Whether the id was known: nothing was stored or sent.
-        var isDuplicate: Bool
+        public var isDuplicate: Bool
     }
 
     /// A topic's position and state, for people and backends.
-    struct TopicSummary {
+    public struct TopicSummary: Sendable {
         /// `nil` when no client has published on it or joined it.
-        var position: Position?
+        public var position: Position?
         /// Gateways subscribed to its channel.
-        var nodes: Int
-        var state: [UInt8]?
+        public var nodes: Int
+        public var state: [UInt8]?
     }
 
     /// A page of a topic's log.
-    struct History {
+    public struct History: Sendable {
         /// The position of the newest event; `nil` when the topic has none.
-        var top: Position?
+        public var top: Position?
         /// The oldest offset kept, 0 when the log is empty.
-        var first: Int
-        var events: [ChannelMessage]
+        public var first: Int
+        public var events: [ChannelMessage]
         /// The offset after which the next page begins; `nil` when this one reaches the end.
-        var next: Int?
+        public var next: Int?
     }
 
     /// A publisher that waits for the answer.
@@ -76,11 +76,11 @@ final class EventLog: TopicReader {
     /// Positions without events that this shard keeps alive.
     var idle: IdlePositions
     /// The position of the last event that members here received; set once the topics exist.
-    var lastDelivered: (Topic) -> Position? = { _ in nil }
+    public var lastDelivered: (Topic) -> Position? = { _ in nil }
     /// Receives script faults for the author of a `@subscribe` script; set once the log exists.
-    var onScriptFault: (_ name: String, _ text: String) -> Void = { _, _ in }
+    public var onScriptFault: (_ name: String, _ text: String) -> Void = { _, _ in }
 
-    init(
+    public init(
         _ reactor: Reactor, link: any RedisCalls, scripts: EventLogScripts, keys: Keys, limits: Limits,
         access: AccessPolicy, desk: ReadScheduler, replicas: ReplicaWaits? = nil,
         wallMs: @escaping () -> Int = { Clock.wallMs() }
@@ -104,16 +104,16 @@ final class EventLog: TopicReader {
         reactor.onTurnEnd = { [unowned self] in sendPublishes() }
     }
 
-    var isReady: Bool { link.isReady }
+    public var isReady: Bool { link.isReady }
 
     /// A lane of its own: publishes made in one lane are committed in their order.
-    func newLane() -> UInt64 {
+    public func newLane() -> UInt64 {
         lanes &+= 1
         return lanes
     }
 
     /// The last position of a topic that this shard knows: from its members' feed, or from Redis's answers.
-    func top(_ topic: Topic) -> Position? {
+    public func top(_ topic: Topic) -> Position? {
         let (delivered, told) = (lastDelivered(topic), known[topic]?.position)
         guard let delivered, let told else { return delivered ?? told }
         return delivered.epoch == told.epoch && told.offset > delivered.offset ? told : delivered
@@ -122,7 +122,7 @@ final class EventLog: TopicReader {
     /// The event of the last answer, as proof of the data that Redis had; `nil` when it is older than two probes.
     ///
     /// For answers before the last probe, the probe itself has shown that they were on disk.
-    var witness: LinkWitness? {
+    public var witness: LinkWitness? {
         guard let (topic, atMs) = known.latest, reactor.nowMs - atMs <= 2 * limits.redisProbeMs,
             let position = known[topic]?.position, position.offset > 0
         else { return nil }
@@ -131,7 +131,7 @@ final class EventLog: TopicReader {
     }
 
     /// Number of publishes on a topic that were committed through this shard, as far as it remembers.
-    func published(_ topic: Topic) -> Int { known[topic]?.published ?? 0 }
+    public func published(_ topic: Topic) -> Int { known[topic]?.published ?? 0 }
 
     // MARK: Publish
 
@@ -141,7 +141,7 @@ final class EventLog: TopicReader {
     /// topic. Events of one topic keep their order.
     ///
     /// `payer` is charged for Redis's time and for the stored bytes, unless it is a service; `nil`: the gateway itself.
-    func publish(
+    public func publish(
         _ topic: Topic, _ event: EventName, _ data: [UInt8], _ id: PublishID?, origin: EchoExclusion? = nil,
         payer: Payer?, _ completion: @escaping (Result<PublishReceipt, Refusal>) -> Void
     ) {

@@ -1,15 +1,15 @@
 import Commands
-import Core
+public import Core
 import Operations
 import Reactors
 import RedisLink
-import Rights
-import Topics
+public import Rights
+public import Topics
 
 /// Reads of topics for HTTP callers, and the renewal of positions.
 extension EventLog {
     /// Reads a page of the log; the caller's budget is charged.
-    func history(
+    public func history(
         _ topic: Topic, after: Int, limit: Int, payer: Payer,
         _ completion: @escaping (Result<History, Refusal>) -> Void
     ) {
@@ -56,7 +56,7 @@ extension EventLog {
     ///
     /// The asker's budget is charged. Where a script decides who may join, it decides here as well, unless the state is
     /// not wanted.
-    func peek(
+    public func peek(
         _ topic: Topic, _ asker: ReadCaller, isReported: Bool = true,
         _ completion: @escaping (Result<TopicSummary, Refusal>) -> Void
     ) {
@@ -72,7 +72,7 @@ extension EventLog {
     }
 
     /// Asks a topic's script, where it has one, whether the caller may still be subscribed; no caller is charged.
-    func recheck(
+    public func recheck(
         _ topic: Topic, _ asker: ReadCaller, _ completion: @escaping (Result<Void, Refusal>) -> Void
     ) {
         guard isPersonal(topic) else { return completion(.success(())) }
@@ -132,7 +132,7 @@ extension EventLog {
     }
 
     /// Asks whether a user is in the set of a topic's members.
-    func isMember(_ topic: Topic, user: [UInt8], _ completion: @escaping (Result<Bool, Refusal>) -> Void) {
+    public func isMember(_ topic: Topic, user: [UInt8], _ completion: @escaping (Result<Bool, Refusal>) -> Void) {
         link.call(RedisCall("SISMEMBER", keys.members(topic), user)) { result in
             completion(
                 result.mapError(\.refusal).flatMap { value in
@@ -143,7 +143,7 @@ extension EventLog {
     }
 
     /// Reads the topics that a topic follows: at most `followsMax` of its set; malformed names are left out.
-    func follows(_ topic: Topic, _ completion: @escaping (Result<[Topic], Refusal>) -> Void) {
+    public func follows(_ topic: Topic, _ completion: @escaping (Result<[Topic], Refusal>) -> Void) {
         // SRANDMEMBER with a count is SMEMBERS with a bound.
         let command = RedisCall("SRANDMEMBER", keys.follows(topic), EventLog.decimal(limits.followsMax))
         link.call(command) { result in
@@ -161,7 +161,7 @@ extension EventLog {
     ///
     /// While Redis is unavailable they stay due. A thousand a second leave room for publishes; a renewal later than at
     /// a third of the life still has the rest of it.
-    func sweep() {
+    public func sweep() {
         idle.thin(topics: desk.statistics.topics.value) { lastDelivered($0)?.offset == 0 }
         for _ in 0..<4 where link.isReady {
             let topics = idle.due(nowMs: reactor.nowMs, max: EventLog.renewedAtOnce) { lastDelivered($0)?.offset == 0 }
