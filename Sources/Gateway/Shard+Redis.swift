@@ -1,3 +1,4 @@
+import Calls
 import Commands
 import Configuration
 import Core
