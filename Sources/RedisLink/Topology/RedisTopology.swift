@@ -20,17 +20,6 @@ public protocol RedisTopology: Sendable {
     func bus(_ setup: LinkSetup, _ plan: BusPlan, owner: any BusSubscriberOwner) throws(Errno) -> any BusSubscriber
 }
 
-extension RedisURL {
-    /// The topology that the scheme names.
-    public var topology: any RedisTopology {
-        switch endpoint {
-        case .network, .unix: SingleTopology()
-        case .sentinel: SentinelTopology()
-        case .cluster: ClusterTopology()
-        }
-    }
-}
-
 extension RedisTarget {
     /// The topology of the URL.
     public var topology: any RedisTopology { url.topology }
