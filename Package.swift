@@ -100,7 +100,8 @@ let package = Package(
         room(
             "Operations",
             [
-                "Commands", "Configuration", "Core", "HTTPCodec", "Reactors", "RedisLink", "Rights", "Service", "Transport",
+                "Commands", "Configuration", "Core", "HTTPCodec", "Reactors", "RedisLink", "Rights", "Service",
+                "Transport",
             ]),
         room("Topics", ["Commands", "Compression", "Core", "Dialects", "Operations", "Reactors", "Rights", "Transport", "WebSocketCodec"]),
         room("EventLogs", ["Commands", "Core", "Dialects", "Operations", "Reactors", "RedisLink", "Rights", "Service", "Topics"]),

@@ -103,7 +103,15 @@ public final class GatewayNode {
             Reactors.Thread.setSlice(us: 100)
             do throws(Errno) {
                 let reactor = try Reactor(wake: node.busWake)
-                let bus = try BusRouter(node: node, reactor: reactor, mailbox: node.bus)
+                let limits = ConnectionLimits(node.limits, reactors: 1)
+                let bus = try BusRouter(
+                    node.busContext, ConnectionContext(reactor: reactor, limits: limits), mailbox: node.bus)
+                node.figures.busLoop.withLock { $0 = reactor.statistics }
+                reactor.onMailbox = {
+                    bus.takeRequests()
+                    if bus.isStopped { reactor.stop() }
+                }
+                reactor.onTickEnd = { bus.endTick() }
                 withExtendedLifetime(bus) { reactor.run() }
             } catch {
                 node.log.write(.error, "the broker cannot run", [("reason", error.description)])

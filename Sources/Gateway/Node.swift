@@ -40,7 +40,6 @@ final class Node: Sendable {
     let http: HTTPOptions
     /// Makes routes beside the gateway's own; `nil` where there are none.
     let extraRoutes: ExtraRoutesMaker?
-    let probeChannel: [UInt8]
     let log: Log
     /// The part of the log that names clients.
     let clientLog: ClientLog
@@ -58,7 +57,7 @@ final class Node: Sendable {
     /// Mailboxes and wakes of the shards, by number.
     let shards: [Mailbox<ShardMessage>]
     let shardWakes: [Wake]
-    let bus: Mailbox<BusMessage>
+    let bus: Mailbox<BusRequest>
     let busWake: Wake
     let proxyMismatch: ProxyMismatch
     /// Number of shards that have not ended.
@@ -101,8 +100,6 @@ final class Node: Sendable {
         http = HTTPOptions(settings, isLocal: extraRoutes != nil)
         self.extraRoutes = extraRoutes
         proxyMismatch = ProxyMismatch(settings.proxyProtocol, log: log)
-        // `#` cannot occur in a topic, so no client can subscribe to a probe or forge one.
-        probeChannel = keys.probe(name)
         self.log = log
         self.accessLog = accessLog.map { ClientAccess(log: $0) }
         clientLog = ClientLog(log, node: name, linesPerSecond: settings.limits.clientLinesPerSecond)

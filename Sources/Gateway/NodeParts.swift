@@ -36,12 +36,8 @@ struct NodeParts {
             packs: settings.packs, directory: settings.scripts, namespaces: settings.namespaces.keys,
             reservedPaths: settings.sockets.keys.filter { !$0.contains("{") }
                 + [settings.socketIOPath, "/echo", "/demo"] + WebPages.files.keys,
-            isCluster: redis.url.isCluster)
-        if redis.url.isCluster, let script = library.catalogue.spanning.first {
-            throw StartProblem(
-                "\(script.file.path) needs all its keys on one server (\(script.spanReason)); leave its pack out, or use one"
-                    + " server")
-        }
+            isSharded: redis.topology.isSharded)
+        try library.refuseSpanning(isSharded: redis.topology.isSharded)
         scripts = try EventLogScripts(library)
         do {
             access = try AccessPolicy(settings.namespaces)

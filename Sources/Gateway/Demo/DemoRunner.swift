@@ -16,8 +16,8 @@ import Transport
 /// While Redis is unavailable, or slow to answer, time in the shop stands still. Thread: the demo's.
 final class DemoRunner {
     private let reactor: Reactor
-    private let servers: LocalServers
-    private let link: CallLink
+    private let redis: WholeRedis
+    private var link: any RedisCalls { redis.link }
     private let store: EventLog
     private let runner: CommandRunner
     private let catalogue: Catalogue
@@ -57,18 +57,20 @@ final class DemoRunner {
         guard let shop = Topic("shop:" + DemoCast.shop) else { throw Errno(code: EINVAL) }
         self.shop = shop
         let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(settings.limits, reactors: 1))
-        servers = try LocalServers(context, parts.redis, name: "switchboard-demo")
-        link = try CallLink(
-            context, parts.redis, servers.directory, name: "switchboard-demo", registry: parts.library.table.registry,
-            onReady: { [connections] _ in connections.value += 1 })
+        let redis = try WholeRedis(
+            context, parts.redis, name: "switchboard-demo", registry: parts.library.table.registry
+        ) { [connections] update in
+            if case .connected = update { connections.value += 1 }
+        }
+        self.redis = redis
         let desk = try ReadScheduler(
             reactor, limits: settings.limits, budgets: Budgets(settings.limits, nowMs: reactor.nowMs),
             statistics: ShardStatistics(transport: context.statistics, loop: reactor.statistics))
         store = EventLog(
-            reactor, link: link, scripts: parts.scripts, keys: keys, limits: settings.limits,
+            reactor, link: redis.link, scripts: parts.scripts, keys: keys, limits: settings.limits,
             access: parts.access, desk: desk)
         runner = CommandRunner(
-            link: link, scripts: parts.library.table, settings: parts.commandSettings(settings)
+            link: redis.link, scripts: parts.library.table, settings: parts.commandSettings(settings)
         ) { name, text in
             log.write(.error, "a script failed", [("script", name), ("fault", String(text.prefix(500)))])
         }

@@ -20,7 +20,7 @@ final class ToyGateway {
     private let toy = ToyServices()
     private let access: AccessPolicy
     private let statistics: ShardStatistics
-    private let mailbox: Mailbox<BusMessage>
+    private let mailbox: Mailbox<BusRequest>
     var nowMs = 1_000
     private var offsets: [Topic: Int] = [:]
 
