@@ -1,9 +1,9 @@
-import Core
-import Operations
-import RedisLink
+public import Core
+public import Operations
+public import RedisLink
 
 /// Messages of the bus to a shard.
-enum BusEvent: Sendable {
+public enum BusEvent: Sendable {
     /// Redis has confirmed a topic's channel.
     case confirmed(Topic)
     /// An event arrived on a topic's channel.

@@ -1,9 +1,9 @@
-import Core
+public import Core
 import Operations
-import RedisLink
+public import RedisLink
 
 /// Requests of the shards to the bus, and of the node to both.
-enum BusRequest: Sendable {
+public enum BusRequest: Sendable {
     /// A shard has members for a topic and needs its channel.
     case want(Topic, shard: Int)
     /// A shard has no members for a topic any more.

@@ -1,16 +1,16 @@
 import Configuration
 import Core
 import Operations
-import Reactors
-import RedisLink
+public import Reactors
+public import RedisLink
 import Service
-import Transport
+public import Transport
 
 /// Owns the subscription to Redis, and sends each channel message to the shards that have members for it.
 ///
 /// Thread: the bus's. The thread calls ``takeRequests()`` when the mailbox has messages, and ``endTick()`` at the end of
 /// each tick.
-final class BusRouter: BusSubscriberOwner {
+public final class BusRouter: BusSubscriberOwner {
     private struct Interest {
         /// One bit a shard.
         var shards: UInt64
@@ -35,10 +35,10 @@ final class BusRouter: BusSubscriberOwner {
     /// Channels of a cluster that were lost in this tick, and the last failure.
     private var lost: (channels: Int, failure: RedisFailure?) = (0, nil)
     /// Set by a request to end the thread.
-    private(set) var isStopped = false
+    public private(set) var isStopped = false
 
     /// Builds the bus on its thread.
-    init(_ bus: BusContext, _ context: ConnectionContext, mailbox: Mailbox<BusRequest>) throws(Errno) {
+    public init(_ bus: BusContext, _ context: ConnectionContext, mailbox: Mailbox<BusRequest>) throws(Errno) {
         self.bus = bus
         self.mailbox = mailbox
         reactor = context.reactor
@@ -68,7 +68,7 @@ final class BusRouter: BusSubscriberOwner {
     // MARK: Requests
 
     /// Takes the requests of the shards.
-    func takeRequests() {
+    public func takeRequests() {
         mailbox.drain(into: &received)
         for request in received {
             switch request {
@@ -116,7 +116,7 @@ final class BusRouter: BusSubscriberOwner {
     }
 
     /// Sends the events of a tick.
-    func endTick() {
+    public func endTick() {
         logLost()
         for shard in outgoing.indices {
             if overflowed.contains(shard) {
@@ -165,7 +165,7 @@ final class BusRouter: BusSubscriberOwner {
 
     // MARK: Messages
 
-    func channelMessage(_ channel: [UInt8], _ payload: [UInt8]) {
+    public func channelMessage(_ channel: [UInt8], _ payload: [UInt8]) {
         guard let topic = keys.topic(ofChannel: channel) else {
             return channel == inbox ? pass(payload) : delivery?.probeReturned(channel, payload) ?? ()
         }
@@ -197,21 +197,21 @@ final class BusRouter: BusSubscriberOwner {
 
     // MARK: Subscriptions
 
-    func channelLive(_ channel: [UInt8]) {
+    public func channelLive(_ channel: [UInt8]) {
         guard let topic = keys.topic(ofChannel: channel) else { return delivery?.channelLive(channel) ?? () }
         guard let interest = directory[topic] else { return }
         directory[topic]?.isLive = true
         forEachShard(interest.shards) { outgoing[$0].append(.confirmed(topic)) }
     }
 
-    func allChannelsLost(_ failure: RedisFailure) {
+    public func allChannelsLost(_ failure: RedisFailure) {
         bus.log.write(.warn, "redis subscription lost", [("reason", failure.metricLabel), ("detail", failure.detail)])
         for topic in directory.keys { directory[topic]?.isLive = false }
         for shard in outgoing.indices { outgoing[shard].append(.lost) }
         for server in subscriber?.servers ?? [] { delivery?.linkChanged(server.id) }
     }
 
-    func channelsLost(_ channels: [[UInt8]], _ failure: RedisFailure) {
+    public func channelsLost(_ channels: [[UInt8]], _ failure: RedisFailure) {
         lost = (lost.channels + channels.count, failure)
         for channel in channels {
             guard let topic = keys.topic(ofChannel: channel), let interest = directory[topic], interest.isLive else {
@@ -222,11 +222,11 @@ final class BusRouter: BusSubscriberOwner {
         }
     }
 
-    func linkChanged(_ server: ServerID) { delivery?.linkChanged(server) }
+    public func linkChanged(_ server: ServerID) { delivery?.linkChanged(server) }
 
     // MARK: Servers
 
-    func watched(_ update: PlacementUpdate) {
+    public func watched(_ update: PlacementUpdate) {
         if case .placed(let placement) = update {
             for shard in outgoing.indices { outgoing[shard].append(.follow(placement)) }
         }
@@ -251,7 +251,7 @@ final class BusRouter: BusSubscriberOwner {
         }
     }
 
-    func linkMade(_ name: String, to address: ClusterAddress?) -> RedisStatistics {
+    public func linkMade(_ name: String, to address: ClusterAddress?) -> RedisStatistics {
         guard let address else {
             let made = RedisStatistics()
             bus.links.add(made)

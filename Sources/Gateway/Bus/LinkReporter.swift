@@ -1,13 +1,13 @@
 import Configuration
-import Operations
-import Reactors
-import RedisLink
-import Service
+public import Operations
+public import Reactors
+public import RedisLink
+public import Service
 
 /// Reports a shard's links for calls to the broker: each connection, and each new failure.
 ///
 /// Thread: the shard's.
-final class LinkReporter: LinkObserver {
+public final class LinkReporter: LinkObserver {
     private let bus: Mailbox<BusRequest>
     private let shard: Int
     private let links: Registry<RedisStatistics>
@@ -15,13 +15,13 @@ final class LinkReporter: LinkObserver {
     private let log: Log
     private var reported: [ServerID: LinkReport] = [:]
     /// Called when a connection is ready; set once the topics exist.
-    var onConnected: () -> Void = {}
+    public var onConnected: () -> Void = {}
     /// Receives the name of a script that does not compile, and the server's message.
-    var onBrokenScript: (String, RedisFailure) -> Void = { _, _ in }
+    public var onBrokenScript: (String, RedisFailure) -> Void = { _, _ in }
     /// Returns the last event of the shard's store; set once that exists.
-    var lastEvent: () -> LinkWitness? = { nil }
+    public var lastEvent: () -> LinkWitness? = { nil }
 
-    init(
+    public init(
         _ bus: Mailbox<BusRequest>, shard: Int, links: Registry<RedisStatistics>, masters: MasterFigures, log: Log
     ) {
         self.bus = bus
@@ -32,7 +32,7 @@ final class LinkReporter: LinkObserver {
     }
 
     /// Reports changes; called now and then.
-    func look(at link: any RedisCalls) {
+    public func look(at link: any RedisCalls) {
         let servers = link.servers
         let linked = Set(servers)
         reported = reported.filter { linked.contains($0.key) }
@@ -40,13 +40,13 @@ final class LinkReporter: LinkObserver {
     }
 
     /// The broker has restarted the proof of a server.
-    func again(_ server: ServerID, at link: any RedisCalls) {
+    public func again(_ server: ServerID, at link: any RedisCalls) {
         reported[server] = nil
         look(at: link)
     }
 
     /// The links have ended with their shard.
-    func ended() {
+    public func ended() {
         for server in reported.keys { report(server, .ended) }
     }
 
@@ -58,7 +58,7 @@ final class LinkReporter: LinkObserver {
     // MARK: LinkObserver
 
     /// Reports a new connection, even to the same process as before, since every one must be proven.
-    func connected(_ server: ServerID, _ facts: ServerFacts) {
+    public func connected(_ server: ServerID, _ facts: ServerFacts) {
         reported[server] = nil
         report(server, .up(runID: facts.runID))
         onConnected()
@@ -68,29 +68,29 @@ final class LinkReporter: LinkObserver {
         log.write(.info, "redis connected", [("shard", "\(shard)"), ("version", version)])
     }
 
-    func hint(_ hint: ServerHint) {
+    public func hint(_ hint: ServerHint) {
         // When the mailbox is full, the next dial or redirected call gives a hint again.
         _ = bus.send(.hint(hint))
     }
 
-    func statistics(of address: ClusterAddress?) -> RedisStatistics {
+    public func statistics(of address: ClusterAddress?) -> RedisStatistics {
         if let address { return masters.statistics(of: address.description, link: "shard-\(shard)") }
         let made = RedisStatistics()
         links.add(made)
         return made
     }
 
-    func historyChanged(_ master: ClusterAddress, before: ClusterAddress?, keepsEpochs: Bool) {
+    public func historyChanged(_ master: ClusterAddress, before: ClusterAddress?, keepsEpochs: Bool) {
         masters.historyChanged(keepsEpochs: keepsEpochs)
         FailoverLog.tell(master, before: before, keepsEpochs: keepsEpochs, part: "shard-\(shard)", log)
     }
 
-    func scriptIsBroken(_ name: String, _ failure: RedisFailure) { onBrokenScript(name, failure) }
+    public func scriptIsBroken(_ name: String, _ failure: RedisFailure) { onBrokenScript(name, failure) }
 
-    func epochsAreInDoubt(_ text: StaticString) {
+    public func epochsAreInDoubt(_ text: StaticString) {
         // Every shard finds the same; one of them reports.
         if shard == 0 { log.write(.warn, "\(text)", []) }
     }
 
-    func witness() -> LinkWitness? { lastEvent() }
+    public func witness() -> LinkWitness? { lastEvent() }
 }
