@@ -109,9 +109,11 @@ let package = Package(
         room("Presence", ["Core", "Dialects", "EventLogs", "Operations", "Reactors", "RedisLink", "Rights", "Topics", "Transport"]),
         room("Sessions", ["Commands", "Core", "Dialects", "Operations", "Reactors", "Rights", "Service", "Topics", "Transport"]),
         room("Transports", ["Configuration", "Core", "Dialects", "HTTPCodec", "Operations", "Reactors", "RedisLink", "Rights", "Service", "Sessions", "Topics", "Transport", "WebSocketCodec"]),
+        room("Bus", ["Configuration", "Core", "Operations", "Reactors", "RedisLink", "Service", "Transport"]),
         room(
             "Gateway",
             [
+                "Bus",
                 "Transports",
                 "Sessions",
                 "Presence",
@@ -195,7 +197,7 @@ let package = Package(
         tests(
             "Gateway",
             [
-                "Gateway", "Transports", "Sessions", "Presence", "Calls", "EventLogs", "Topics", "Commands", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights",
+                "Gateway", "Bus", "Transports", "Sessions", "Presence", "Calls", "EventLogs", "Topics", "Commands", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights",
                 "Transport", "Configuration", "Scripts",
             ]),
     ] + fuzzers

@@ -1,3 +1,4 @@
+import Bus
 import CLinux
 public import Configuration
 import Core

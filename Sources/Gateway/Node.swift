@@ -1,3 +1,4 @@
+import Bus
 import Commands
 import Configuration
 import Core

@@ -1,3 +1,4 @@
+import Bus
 import Calls
 import Commands
 import Configuration
