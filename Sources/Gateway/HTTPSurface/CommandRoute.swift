@@ -1,7 +1,7 @@
 import Calls
-import Commands
-import Core
-import HTTPCodec
+public import Commands
+public import Core
+public import HTTPCodec
 import Operations
 import Reactors
 import Rights
@@ -9,7 +9,7 @@ import Rights
 /// `POST /v1/commands/<name>` and the scripts' own routes: commands over HTTP.
 ///
 /// Arguments come from the path, from the query of a GET, and from the body of all else. Thread: the shard's.
-struct CommandRoute {
+public struct CommandRoute {
     let context: HTTPContext
     let commands: CommandService
 
@@ -111,7 +111,7 @@ struct CommandRoute {
     }
 
     /// The script's answer, or the error.
-    static func response(_ result: Result<CommandAnswer, Refusal>, status: Int = 200) -> HTTPResponse {
+    public static func response(_ result: Result<CommandAnswer, Refusal>, status: Int = 200) -> HTTPResponse {
         switch result {
         case .success where status == 204:
             return HTTPResponse(status: status, body: [], keepAlive: true)

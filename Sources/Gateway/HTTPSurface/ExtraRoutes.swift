@@ -1,12 +1,12 @@
-import Calls
-import EventLogs
+public import Calls
+public import EventLogs
 import HTTPCodec
-import Reactors
+public import Reactors
 
 /// Routes beside the gateway's own, such as those of `switchboard dev`.
 ///
 /// Thread: the shard's.
-protocol ExtraRoutes {
+public protocol ExtraRoutes {
     /// Whether only pages of the gateway itself may ask for the path.
     func isOwnPagesOnly(_ request: HTTPRequest) -> Bool
 
@@ -15,12 +15,20 @@ protocol ExtraRoutes {
 }
 
 /// The rooms of a shard from which its extra routes are made.
-struct ExtraRouteParts {
-    let context: HTTPContext
-    let commands: CommandService
-    let topics: EventLog
-    let reactor: Reactor
+public struct ExtraRouteParts {
+    public let context: HTTPContext
+    public let commands: CommandService
+    public let topics: EventLog
+    public let reactor: Reactor
+
+    /// Takes all members.
+    public init(context: HTTPContext, commands: CommandService, topics: EventLog, reactor: Reactor) {
+        self.context = context
+        self.commands = commands
+        self.topics = topics
+        self.reactor = reactor
+    }
 }
 
 /// Makes the extra routes of a shard, on its thread.
-typealias ExtraRoutesMaker = @Sendable (ExtraRouteParts) -> any ExtraRoutes
+public typealias ExtraRoutesMaker = @Sendable (ExtraRouteParts) -> any ExtraRoutes

@@ -1,22 +1,22 @@
-import Commands
+public import Commands
 import Configuration
-import Core
+public import Core
 import HTTPCodec
-import Operations
+public import Operations
 import Reactors
 import Rights
-import Service
-import Transports
+public import Service
+public import Transports
 
 /// The services of a shard that its HTTP connections and routes share.
 ///
 /// Thread: the shard's.
-final class HTTPContext {
-    let clock: ShardClock
-    let limits: Limits
+public final class HTTPContext {
+    public let clock: ShardClock
+    public let limits: Limits
     let statistics: ShardStatistics
     let gate: CallerGate
-    let rates: CallerRates
+    public let rates: CallerRates
     /// Decides which routes and commands a caller may use.
     let callRights: CallRights
     let library: ScriptLibrary
@@ -29,7 +29,7 @@ final class HTTPContext {
     let accessLog: ClientAccess?
     let options: HTTPOptions
 
-    init(
+    public init(
         clock: ShardClock, limits: Limits, statistics: ShardStatistics, gate: CallerGate, rates: CallerRates,
         callRights: CallRights, library: ScriptLibrary, dialects: DialectRegistry, health: Health, memory: MemoryWatch,
         log: Log, clientLog: ClientLog, accessLog: ClientAccess?, options: HTTPOptions

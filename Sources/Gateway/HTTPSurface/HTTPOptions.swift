@@ -1,9 +1,9 @@
-import Configuration
+public import Configuration
 import Core
 import HTTPCodec
 
 /// The settings of a node that decide how it answers HTTP.
-struct HTTPOptions: Sendable {
+public struct HTTPOptions: Sendable {
     /// The field that restricts browsers on TLS to TLS; `nil` where it is not sent, as by `switchboard dev`.
     let strictTransport: HTTPResponse.Field?
     /// Whether the gateway agrees on `permessage-deflate`.
@@ -12,7 +12,7 @@ struct HTTPOptions: Sendable {
     let servesEcho: Bool
 
     /// The options of settings; `isLocal` where pages are served to this machine alone.
-    init(_ settings: GatewaySettings, isLocal: Bool) {
+    public init(_ settings: GatewaySettings, isLocal: Bool) {
         let hstsSeconds = settings.limits.hstsSeconds
         strictTransport = HTTPHeaderValue("max-age=\(hstsSeconds)").flatMap { value in
             hstsSeconds > 0 && !isLocal ? HTTPResponse.Field(.strictTransportSecurity, value) : nil

@@ -1,4 +1,4 @@
-import Core
+public import Core
 import Dialects
 import HTTPCodec
 import Operations
@@ -6,7 +6,7 @@ import Reactors
 import Rights
 import Service
 import Topics
-import Transport
+public import Transport
 import Transports
 import WebSocketCodec
 
@@ -15,7 +15,7 @@ import WebSocketCodec
 /// Thread: the shard's.
 ///
 /// One request is answered at a time. Later data of the client waits: at most one read of it, then in its socket.
-final class HTTPPeer: ConnectionHandler {
+public final class HTTPPeer: ConnectionHandler {
     /// A request from its head to its answer.
     private struct Pending {
         let head: HTTPRequestHead
@@ -47,7 +47,7 @@ final class HTTPPeer: ConnectionHandler {
     private var onAbandoned: (() -> Void)?
     private var stash: [UInt8] = []
 
-    init(_ server: HTTPServer, role: ListenerRole, isSecure: Bool) {
+    public init(_ server: HTTPServer, role: ListenerRole, isSecure: Bool) {
         self.server = server
         self.role = role
         self.isSecure = isSecure
@@ -56,11 +56,11 @@ final class HTTPPeer: ConnectionHandler {
 
     private var context: HTTPContext { server.context }
 
-    func accepted(_ connection: Connection) {
+    public func accepted(_ connection: Connection) {
         self.connection = connection
     }
 
-    func opened(_ connection: Connection) {
+    public func opened(_ connection: Connection) {
         self.connection = connection
         server.opened(self)
         if let access = context.accessLog, !isOperations {
@@ -71,7 +71,7 @@ final class HTTPPeer: ConnectionHandler {
         connection.setDeadline(at: context.clock.nowMs + context.limits.requestHeadMs)
     }
 
-    func received(_ bytes: Span<UInt8>) {
+    public func received(_ bytes: Span<UInt8>) {
         guard !isBusy else {
             for index in 0..<bytes.count { stash.append(bytes[index]) }
             connection?.pauseReading()
@@ -366,7 +366,7 @@ final class HTTPPeer: ConnectionHandler {
         if !isBusy && pending == nil && !parser.isInsideRequest { connection?.close(.restart) }
     }
 
-    func deadlineReached() {
+    public func deadlineReached() {
         guard let connection else { return }
         guard parser.isInsideRequest || pending != nil else {
             isIdleEnd = true
@@ -375,7 +375,7 @@ final class HTTPPeer: ConnectionHandler {
         refuse(.refusal(.requestTimeout("the request did not arrive in time")), method: nil, reason: .timeout)
     }
 
-    func ended(_ reason: CloseReason) {
+    public func ended(_ reason: CloseReason) {
         if reason == .strayProxyHeader || reason == .proxyHeader { server.proxyMismatched(reason, onTLS: isSecure) }
         logEnd(reason)
         if let connection {

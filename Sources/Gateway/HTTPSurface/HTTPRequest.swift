@@ -1,15 +1,15 @@
 import Commands
 import Core
-import HTTPCodec
+public import HTTPCodec
 import Rights
 
 /// One whole request.
-struct HTTPRequest {
-    let head: HTTPRequestHead
+public struct HTTPRequest {
+    public let head: HTTPRequestHead
     /// Empty until it has been received.
-    var body: [UInt8] = []
+    public var body: [UInt8] = []
     /// The path's parts between slashes, decoded; empty for `/`.
-    let segments: [String]
+    public let segments: [String]
     /// The matching route among the gateway's own.
     let match: GatewayRoutes.Match
     /// The caller, determined from the head before the body was read.
@@ -21,4 +21,4 @@ struct HTTPRequest {
 }
 
 /// Answers a request: once, now or later, on the shard's thread.
-typealias Respond = (HTTPResponse) -> Void
+public typealias Respond = (HTTPResponse) -> Void

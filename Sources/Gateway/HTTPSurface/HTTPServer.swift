@@ -1,11 +1,11 @@
 import Core
 import Transport
-import Transports
+public import Transports
 
 /// The HTTP interface of a shard: its connections, and what they share.
 ///
 /// Thread: the shard's.
-final class HTTPServer {
+public final class HTTPServer {
     let context: HTTPContext
     let router: Router
     let transports: TransportContext
@@ -13,9 +13,9 @@ final class HTTPServer {
     private let mismatch: ProxyMismatch
     private var peers: [ObjectIdentifier: HTTPPeer] = [:]
     /// Requests that wait for Redis; a drain lets them be answered.
-    private(set) var requestsInFlight = 0
+    public private(set) var requestsInFlight = 0
 
-    init(
+    public init(
         _ context: HTTPContext, _ router: Router, _ transports: TransportContext, _ polling: PollingServer,
         _ mismatch: ProxyMismatch
     ) {
@@ -42,10 +42,10 @@ final class HTTPServer {
     func proxyMismatched(_ reason: CloseReason, onTLS: Bool) { mismatch.report(reason, onTLS: onTLS) }
 
     /// Number of connections of the private listener.
-    var operationsCount: Int { peers.values.count(where: \.isOperations) }
+    public var operationsCount: Int { peers.values.count(where: \.isOperations) }
 
     /// Closes the clients' connections on which no request is under way.
-    func closeIdle() {
+    public func closeIdle() {
         for peer in peers.values where !peer.isOperations { peer.closeIfIdle() }
     }
 }

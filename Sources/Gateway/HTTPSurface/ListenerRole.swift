@@ -1,12 +1,12 @@
 /// The purpose of a listener, which decides the routes that its connections may reach.
-enum ListenerRole: Sendable {
+public enum ListenerRole: Sendable {
     /// Clients and backends; operations too when they have no listener of their own.
     case front(operations: Bool)
     /// The private listener of operations.
     case operations
 
     /// Whether this is the private listener.
-    var isOperations: Bool {
+    public var isOperations: Bool {
         if case .operations = self { return true }
         return false
     }

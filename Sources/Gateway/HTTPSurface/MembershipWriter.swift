@@ -1,10 +1,10 @@
-import Core
-import Rights
+public import Core
+public import Rights
 
 /// Changes the rights that are kept in Redis.
 ///
 /// Thread: the shard's.
-protocol MembershipWriter {
+public protocol MembershipWriter {
     /// Adds a user to a topic's members or removes them.
     func setMember(
         _ topic: Topic, user: [UInt8], isMember: Bool, _ completion: @escaping (Result<MemberChange, Refusal>) -> Void)
@@ -14,7 +14,7 @@ protocol MembershipWriter {
 }
 
 /// Result of a change of members.
-enum MemberChange {
+public enum MemberChange: Sendable {
     case changed
     case unchanged
     /// The topic has the maximum of members.

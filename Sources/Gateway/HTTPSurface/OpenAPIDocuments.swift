@@ -1,4 +1,4 @@
-import Commands
+public import Commands
 import Core
 import HTTPCodec
 import Rights
@@ -7,7 +7,7 @@ import Rights
 ///
 /// A service with every right gets the whole document, including calls for users only: its developers write programs
 /// for users. The documents of the usual kinds are made at the start. Immutable and thread-safe.
-struct OpenAPIDocuments: Sendable {
+public struct OpenAPIDocuments: Sendable {
     /// A document that can be sent as it is.
     struct Document: Sendable {
         /// The JSON text.
@@ -27,7 +27,7 @@ struct OpenAPIDocuments: Sendable {
     private var ready: [OpenAPIAudience: Document] = [:]
 
     /// Makes the documents of the usual kinds of callers.
-    init(_ interface: OpenAPI, _ rights: CallRights) {
+    public init(_ interface: OpenAPI, _ rights: CallRights) {
         self.interface = interface
         self.rights = rights
         let everything = APIKeyRights.everything

@@ -1,18 +1,18 @@
-import Configuration
+public import Configuration
 import Core
-import Service
+public import Service
 import Synchronization
 
 /// Detects a proxy and a listener that do not match: nothing works, and neither reports the reason.
 ///
 /// Thread: any.
-final class ProxyMismatch: Sendable {
+public final class ProxyMismatch: Sendable {
     private let expected: ProxyProtocol
     private let log: Log
     private let isReported = Atomic<Bool>(false)
 
     /// Writes to `log` about listeners that expect PROXY headers as in `expected`.
-    init(_ expected: ProxyProtocol, log: Log) {
+    public init(_ expected: ProxyProtocol, log: Log) {
         self.expected = expected
         self.log = log
     }

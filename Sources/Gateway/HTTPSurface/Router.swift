@@ -1,31 +1,50 @@
-import Calls
+public import Calls
 import Commands
 import Core
 import Dialects
-import EventLogs
+public import EventLogs
 import HTTPCodec
-import Operations
+public import Operations
 import Reactors
-import Rights
-import Transports
+public import Rights
+public import Transports
 
 /// The HTTP interface: dispatches each request to its route.
 ///
 /// Thread: the shard's.
-final class Router {
+public final class Router {
     /// The rooms below the routes.
-    struct Services {
-        let commands: CommandService
-        let topics: EventLog
-        let access: AccessPolicy
-        let reading: TopicReading
-        let members: any MembershipWriter
-        let deadLetters: DeadLetters
-        let budgets: Budgets
-        let metrics: Metrics
-        let documents: OpenAPIDocuments
-        let polling: PollingServer
-        let extra: (any ExtraRoutes)?
+    public struct Services {
+        public let commands: CommandService
+        public let topics: EventLog
+        public let access: AccessPolicy
+        public let reading: TopicReading
+        public let members: any MembershipWriter
+        public let deadLetters: DeadLetters
+        public let budgets: Budgets
+        public let metrics: Metrics
+        public let documents: OpenAPIDocuments
+        public let polling: PollingServer
+        public let extra: (any ExtraRoutes)?
+
+        /// Takes all members.
+        public init(
+            commands: CommandService, topics: EventLog, access: AccessPolicy, reading: TopicReading,
+            members: any MembershipWriter, deadLetters: DeadLetters, budgets: Budgets, metrics: Metrics,
+            documents: OpenAPIDocuments, polling: PollingServer, extra: (any ExtraRoutes)?
+        ) {
+            self.commands = commands
+            self.topics = topics
+            self.access = access
+            self.reading = reading
+            self.members = members
+            self.deadLetters = deadLetters
+            self.budgets = budgets
+            self.metrics = metrics
+            self.documents = documents
+            self.polling = polling
+            self.extra = extra
+        }
     }
 
     private let context: HTTPContext
@@ -45,7 +64,7 @@ final class Router {
     let crossOrigin: CrossOrigin
     let opener: SessionOpener
 
-    init(_ context: HTTPContext, _ services: Services) {
+    public init(_ context: HTTPContext, _ services: Services) {
         self.context = context
         pages = PageCheck(context: context)
         crossOrigin = CrossOrigin(origins: context.gate.origins)

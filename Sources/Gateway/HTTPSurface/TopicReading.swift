@@ -1,15 +1,26 @@
-import Core
-import Rights
-import Topics
+public import Core
+public import Rights
+public import Topics
 
 /// The parts of a topic that its routes read beside its log.
 ///
 /// Thread: the shard's.
-struct TopicReading {
+public struct TopicReading {
     /// The node's name.
-    let nodeName: String
+    public let nodeName: String
     /// Reads a topic's presence at a payer's cost.
-    let presence: (Topic, Payer, @escaping (Result<[PresenceMember], Refusal>) -> Void) -> Void
+    public let presence: (Topic, Payer, @escaping (Result<[PresenceMember], Refusal>) -> Void) -> Void
     /// Asks all shards of this node for their counts of a topic.
-    let report: (Topic, @escaping (TopicReport) -> Void) -> Void
+    public let report: (Topic, @escaping (TopicReport) -> Void) -> Void
+
+    /// Takes all members.
+    public init(
+        nodeName: String,
+        presence: @escaping (Topic, Payer, @escaping (Result<[PresenceMember], Refusal>) -> Void) -> Void,
+        report: @escaping (Topic, @escaping (TopicReport) -> Void) -> Void
+    ) {
+        self.nodeName = nodeName
+        self.presence = presence
+        self.report = report
+    }
 }
