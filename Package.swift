@@ -110,9 +110,11 @@ let package = Package(
         room("Sessions", ["Commands", "Core", "Dialects", "Operations", "Reactors", "Rights", "Service", "Topics", "Transport"]),
         room("Transports", ["Configuration", "Core", "Dialects", "HTTPCodec", "Operations", "Reactors", "RedisLink", "Rights", "Service", "Sessions", "Topics", "Transport", "WebSocketCodec"]),
         room("Bus", ["Configuration", "Core", "Operations", "Reactors", "RedisLink", "Service", "Transport"]),
+        room("HTTPSurface", ["Calls", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "HTTPCodec", "Operations", "Reactors", "Rights", "Service", "Topics", "Transport", "Transports", "WebSocketCodec"]),
         room(
             "Gateway",
             [
+                "HTTPSurface",
                 "Bus",
                 "Transports",
                 "Sessions",
@@ -197,7 +199,7 @@ let package = Package(
         tests(
             "Gateway",
             [
-                "Gateway", "Bus", "Transports", "Sessions", "Presence", "Calls", "EventLogs", "Topics", "Commands", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights",
+                "Gateway", "HTTPSurface", "Bus", "Transports", "Sessions", "Presence", "Calls", "EventLogs", "Topics", "Commands", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights",
                 "Transport", "Configuration", "Scripts",
             ]),
     ] + fuzzers

@@ -3,6 +3,7 @@ import CLinux
 public import Configuration
 import Core
 import Glibc
+import HTTPSurface
 import Operations
 import Reactors
 import RedisLink

@@ -4,6 +4,7 @@ import Configuration
 import Core
 import EventLogs
 import HTTPCodec
+import HTTPSurface
 import Operations
 import Presence
 import Reactors

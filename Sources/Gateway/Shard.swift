@@ -5,6 +5,7 @@ import Configuration
 import Core
 import Dialects
 import EventLogs
+import HTTPSurface
 import Operations
 import Presence
 import Reactors

@@ -1,4 +1,5 @@
 import HTTPCodec
+import HTTPSurface
 import WebPages
 
 /// The demo's pages, and the paths below `/demo` that they request: guests, the order, phones.

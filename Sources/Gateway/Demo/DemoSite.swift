@@ -1,5 +1,6 @@
 public import Configuration
 import Core
+import HTTPSurface
 import Rights
 public import Service
 import Synchronization

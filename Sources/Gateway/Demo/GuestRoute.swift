@@ -2,6 +2,7 @@ import Calls
 import Commands
 import Core
 import HTTPCodec
+import HTTPSurface
 import Operations
 import Rights
 import Service

@@ -2,6 +2,7 @@ import Core
 import Dialects
 import EventLogs
 import HTTPCodec
+import HTTPSurface
 import Operations
 import Reactors
 import Rights

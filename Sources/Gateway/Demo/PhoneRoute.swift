@@ -1,5 +1,6 @@
 import Core
 import HTTPCodec
+import HTTPSurface
 import Rights
 
 /// `GET /demo/phone/{token}`: the display of a phone; `POST /demo/phone/{token}/read`: its app takes notifications
