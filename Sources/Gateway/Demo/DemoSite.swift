@@ -1,6 +1,6 @@
 public import Configuration
 import Core
-import HTTPSurface
+public import HTTPSurface
 import Rights
 public import Service
 import Synchronization
@@ -22,7 +22,7 @@ public final class DemoSite: Sendable {
     }
 
     /// Makes the routes of a shard.
-    var routes: ExtraRoutesMaker { { DemoRoutes(self, $0) } }
+    public var routes: ExtraRoutesMaker { { DemoRoutes(self, $0) } }
 
     /// Begins the demo's order; false while one is being processed.
     func beginOrder() -> Bool {
