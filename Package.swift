@@ -127,6 +127,8 @@ let package = Package(
                 "Dialects", "Rights",
                 "RedisLink", "Configuration", "CLinux", "Scripts", "WebPages",
             ]),
+        // The shop of `switchboard dev`.
+        room("Demo", ["Calls", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "Gateway", "HTTPCodec", "HTTPSurface", "Operations", "Reactors", "RedisLink", "Rights", "Service", "Transport", "WebPages"]),
         room(
             "Worker",
             [
@@ -136,7 +138,7 @@ let package = Package(
         .executableTarget(
             name: "switchboard",
             dependencies: [
-                "Gateway", "Worker", "Commands", "Service", "Configuration", "Core", "Reactors", "Transport", "Rights",
+                "Demo", "Gateway", "Worker", "Commands", "Service", "Configuration", "Core", "Reactors", "Transport", "Rights",
                 "WebSocketCodec", "CLinux",
             ],
             swiftSettings: strict),
@@ -199,7 +201,7 @@ let package = Package(
         tests(
             "Gateway",
             [
-                "Gateway", "HTTPSurface", "Bus", "Transports", "Sessions", "Presence", "Calls", "EventLogs", "Topics", "Commands", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights",
+                "Gateway", "Demo", "HTTPSurface", "Bus", "Transports", "Sessions", "Presence", "Calls", "EventLogs", "Topics", "Commands", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights",
                 "Transport", "Configuration", "Scripts",
             ]),
     ] + fuzzers

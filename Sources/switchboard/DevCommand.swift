@@ -1,6 +1,7 @@
 import CLinux
 import Configuration
 import Core
+import Demo
 import Gateway
 import Glibc
 import Reactors

@@ -1,5 +1,6 @@
 public import Configuration
 import Core
+import Gateway
 import Reactors
 import RedisLink
 import Rights
