@@ -3,6 +3,7 @@ import Operations
 import RedisLink
 import Testing
 
+@testable import Bus
 @testable import Gateway
 
 /// The proof of delivery with one server and with the masters of a cluster.
