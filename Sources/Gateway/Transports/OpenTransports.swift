@@ -45,7 +45,7 @@ final class OpenTransports {
     func continueDrain(nowMs: Int) -> Bool {
         guard let step = drain?.step(nowMs: nowMs), let drain else { return false }
         for id in step.told {
-            transports[id]?.peer?.tell(.draining(reconnectAfterMs: Int.random(in: 0...drain.hintMsMax)))
+            transports[id]?.peer?.send(.draining(reconnectAfterMs: Int.random(in: 0...drain.hintMsMax)))
         }
         for id in step.closed { transports[id]?.close(.restart) }
         return drain.isOver
