@@ -5,6 +5,7 @@ import Core
 import EventLogs
 import HTTPCodec
 import Operations
+import Presence
 import Reactors
 import RedisLink
 import Rights

@@ -5,6 +5,7 @@ import Core
 import Dialects
 import EventLogs
 import Operations
+import Presence
 import Reactors
 import RedisLink
 import Rights
