@@ -28,6 +28,7 @@ WALLS = {
     "Operations": [],
     "Deliveries": ["Operations"],
     "Topics": ["Operations", "Deliveries"],
+    "Bus": [],
     "Store": ["Operations", "Topics"],
     "Commands": ["Operations", "Store"],
     "Sessions": ["Operations", "Deliveries", "Topics"],

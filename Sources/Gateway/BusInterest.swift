@@ -1,3 +1,4 @@
+import Bus
 import Core
 import Reactors
 import Topics
@@ -7,7 +8,7 @@ import Topics
 /// Thread: the shard's.
 struct BusInterest: ChannelInterest {
     /// The bus's mailbox.
-    let bus: Mailbox<BusMessage>
+    let bus: Mailbox<BusRequest>
     /// The shard's number.
     let shard: Int
 

@@ -1,8 +1,10 @@
+import Bus
 import Commands
 import Configuration
 import Core
 import EventLogs
 import HTTPCodec
+import HTTPSurface
 import Operations
 import Reactors
 import RedisLink
@@ -10,6 +12,7 @@ import Rights
 import Service
 import Synchronization
 import Transport
+import Transports
 
 /// The state that all threads of a gateway share: settings, rights, figures, and the mailboxes to each other.
 ///
@@ -39,7 +42,6 @@ final class Node: Sendable {
     let http: HTTPOptions
     /// Makes routes beside the gateway's own; `nil` where there are none.
     let extraRoutes: ExtraRoutesMaker?
-    let probeChannel: [UInt8]
     let log: Log
     /// The part of the log that names clients.
     let clientLog: ClientLog
@@ -57,7 +59,7 @@ final class Node: Sendable {
     /// Mailboxes and wakes of the shards, by number.
     let shards: [Mailbox<ShardMessage>]
     let shardWakes: [Wake]
-    let bus: Mailbox<BusMessage>
+    let bus: Mailbox<BusRequest>
     let busWake: Wake
     let proxyMismatch: ProxyMismatch
     /// Number of shards that have not ended.
@@ -100,8 +102,6 @@ final class Node: Sendable {
         http = HTTPOptions(settings, isLocal: extraRoutes != nil)
         self.extraRoutes = extraRoutes
         proxyMismatch = ProxyMismatch(settings.proxyProtocol, log: log)
-        // `#` cannot occur in a topic, so no client can subscribe to a probe or forge one.
-        probeChannel = keys.probe(name)
         self.log = log
         self.accessLog = accessLog.map { ClientAccess(log: $0) }
         clientLog = ClientLog(log, node: name, linesPerSecond: settings.limits.clientLinesPerSecond)

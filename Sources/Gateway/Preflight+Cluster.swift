@@ -56,11 +56,11 @@ private final class ClusterLook {
 
     func begin() throws(Errno) {
         watch = try ClusterWatch(
-            context, parts.redis, name: "switchboard-check", nodesMax: limits.clusterNodesMax
-        ) { [unowned self] news in
-            switch news {
-            case .changed(let map) where self.map.masters.isEmpty: look(map)
-            case .changed: break
+            context, parts.redis, name: "switchboard-check"
+        ) { [unowned self] update in
+            switch update {
+            case .placed(.slots(let map)) where self.map.masters.isEmpty: look(map)
+            case .placed, .sentinels: break
             case .unreachable(let failure): self.failure = failure
             case .damaged(let uncovered, let open): tell(uncovered, open)
             }

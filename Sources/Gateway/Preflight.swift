@@ -81,7 +81,7 @@ public enum Preflight {
                 : Finding(.good, apiKeys.description))
         findings += anonymous(settings, parts.access, parts.library.catalogue)
         let (redis, loads) =
-            parts.redis.url.isCluster
+            parts.redis.topology.isSharded
             ? cluster(parts, settings, wait: settings.redisWait) : redis(parts, settings)
         let user = parts.redis.url.userName
         findings += redis + judge(loads, user: user)
@@ -233,7 +233,7 @@ public enum Preflight {
             }
             let node = Finding(.wrong, "the server is a node of a cluster: name it by redis+cluster://")
             let said = judge(facts) + layout(parts) + judge(facts, replicas, wait: settings.redisWait) + nodes
-            return (sentinels + said + broken + (facts.isCluster ? [node] : []), loads)
+            return (sentinels + said + broken + (facts.isNodeOfCluster ? [node] : []), loads)
         } catch {
             return ([Finding(.wrong, "cannot look at Redis: \(error)")], [])
         }

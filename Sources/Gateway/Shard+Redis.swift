@@ -1,98 +1,95 @@
+import Bus
+import Calls
 import Commands
 import Configuration
 import Core
 import Operations
+import Presence
 import Reactors
 import RedisLink
 import Service
+import Topics
 import Transport
+import Transports
 
-/// A shard's links to Redis, and its part in proving that they lead to the right servers.
+/// A shard's links to Redis and to the bus, and its part in proving that they lead to the right servers.
 extension Shard {
-    /// The directory of primaries for the links of a shard; the broker finds them for all shards.
-    static func directory(_ node: Node) -> PrimaryDirectory {
-        guard node.redis.hasSentinels else { return PrimaryDirectory(fixed: node.redis.url) }
-        let bus = node.bus
-        return PrimaryDirectory { _ = bus.send(.servers($0)) }
-    }
-
-    /// The links for the shard's calls: the same link three times, as different types.
-    static func links(
-        _ node: Node, _ context: ConnectionContext, _ directory: PrimaryDirectory, _ index: Int, _ news: LinkReporter,
-        _ clusterReporter: ClusterReporter
-    ) throws(Errno) -> (any RedisCalls, CallLink?, ClusterLink?) {
-        let (log, scripts) = (node.log, node.library.table)
-        let onBrokenScript = { (name: String, failure: RedisFailure) in
-            // Every shard loads the same scripts; one of them reports.
-            guard index == 0 else { return }
+    /// The reports on the links of a shard.
+    static func reporter(_ node: Node, _ index: Int) -> LinkReporter {
+        let reporter = LinkReporter(
+            node.bus, shard: index, links: node.figures.redis, masters: node.figures.masters, log: node.log)
+        // Every shard loads the same scripts; one of them reports.
+        guard index == 0 else { return reporter }
+        reporter.onBrokenScript = { [log = node.log, scripts = node.library.table] name, failure in
             let fault = scripts[name]?.source.compileFault(failure.detail) ?? failure.detail
             log.write(.error, "a script does not compile", [("script", name), ("fault", fault)])
         }
-        let name = "switchboard-\(node.name)-shard-\(index)"
-        guard node.redis.url.isCluster else {
-            let made = try CallLink(
-                context, node.redis, directory, name: name, registry: scripts.registry, onBrokenScript: onBrokenScript,
-                onReady: { facts in
-                    news.connected(facts)
-                    let version = facts.version.map { String($0) }.joined(separator: ".")
-                    log.write(.info, "redis connected", [("shard", "\(index)"), ("version", version)])
-                })
-            node.figures.redis.add(made.statistics)
-            if index == 0 { made.onDoubt = { log.write(.warn, "\($0)", []) } }
-            return (made, made, nil)
-        }
-        let made = try ClusterLink(
-            context, node.redis, name: name, registry: scripts.registry,
-            news: ClusterLink.News(
-                onReady: { master, facts in
-                    clusterReporter.connected(master, facts)
-                    news.onConnected()
-                },
-                onStale: { clusterReporter.stale($0) },
-                statistics: {
-                    node.figures.masters.statistics(of: $0.address.description, link: "shard-\(index)")
-                },
-                onHistory: { master, before, keepsEpochs in
-                    node.figures.masters.historyChanged(keepsEpochs: keepsEpochs)
-                    FailoverLog.tell(master, before: before, keepsEpochs: keepsEpochs, part: "shard-\(index)", log)
-                },
-                onBrokenScript: onBrokenScript))
-        return (made, nil, made)
+        return reporter
+    }
+
+    /// The links for the shard's calls.
+    static func link(
+        _ node: Node, _ context: ConnectionContext, _ index: Int, _ reporter: LinkReporter
+    ) throws(Errno) -> any RedisCalls {
+        try node.redis.topology.calls(
+            LinkSetup(context, node.redis, name: "switchboard-\(node.name)-shard-\(index)"),
+            registry: node.library.table.registry, observer: reporter)
     }
 
     /// The links that wait for replicas; `nil` where no acknowledgement waits for them.
-    static func wait(
-        _ node: Node, _ context: ConnectionContext, _ directory: PrimaryDirectory, _ index: Int
+    static func waits(
+        _ node: Node, _ context: ConnectionContext, _ index: Int, _ reporter: LinkReporter
     ) throws(Errno) -> ReplicaWaits? {
         guard node.redisWait > 0 else { return nil }
         return try ReplicaWaits(
-            context, node.redis, directory, name: "switchboard-\(node.name)-shard-\(index)-wait",
-            rules: ReplicaWaits.Rules(replicas: node.redisWait, waitMs: node.limits.redisWaitMs))
+            LinkSetup(context, node.redis, name: "switchboard-\(node.name)-shard-\(index)-wait"),
+            rules: ReplicaWaits.Rules(replicas: node.redisWait, waitMs: node.limits.redisWaitMs),
+            asking: { reporter.hint($0) })
     }
 
-    /// Writes and publishes a number by the link for publishes; the broker's link must receive it.
+    /// Takes an event of the bus.
+    func take(_ event: BusEvent) {
+        switch event {
+        case .event(let topic, let event): topics.received(topic, event)
+        case .presence(let topic, let update): presence.received(topic, update)
+        case .confirmed(let topic):
+            topics.confirmed(topic)
+            presence.confirmed(topic)
+        case .topicLost(let topic):
+            topics.lost(topic)
+            presence.lost(topic)
+        case .lost:
+            topics.lost()
+            presence.lost()
+        case .inbox(let message):
+            if NodeInbox.isAnswer(message) { commands.asks.received(message) } else { polling.take(.relay(message)) }
+        case .follow(let placement): follow(placement)
+        case .probe(let server, let channel, let number): probe(server, channel, number)
+        case .reconnect(let server, let reason): link.reconnect(server, RedisFailure(reason))
+        case .reportLink(let server): reporter.again(server, at: link)
+        }
+    }
+
+    /// Leads all links to the present servers, and reports that none leads elsewhere any more.
+    private func follow(_ placement: Placement) {
+        link.follow(placement)
+        replicas?.follow(placement)
+        _ = node.bus.send(.followed(shard: index, generation: placement.generation))
+    }
+
+    /// Writes and publishes a number by the link for publishes; the bus must receive it.
     ///
     /// PUBLISH alone works on a server that refuses writes: on a replica, while data are loaded, and where replicas are
     /// missing. So the same script also writes a key, which expires after a moment.
-    func probe(_ number: Int) {
-        guard let link = single else { return }
-        link.call(probeCall(number, node.probeChannel, "PUBLISH")) { [node, index] result in
+    private func probe(_ server: ServerID, _ channel: [UInt8], _ number: Int) {
+        guard let link = link.link(to: server) else { return }
+        let call = probeCall(number, channel, self.link.isSharded ? "SPUBLISH" : "PUBLISH")
+        link.call(call) { [node, index] result in
             guard let failure = result.failure, Shard.isReported(failure) else { return }
-            _ = node.bus.send(.probeRefused(shard: index, number: number, failure))
+            _ = node.bus.send(.probeRefused(shard: index, server, number: number, failure))
         }
-        link.recheck()
-        replicas?.recheck()
-    }
-
-    /// The same at one master of a cluster, on a channel of one of its slots.
-    func probe(_ master: [UInt8], _ channel: [UInt8], _ number: Int) {
-        guard let link = cluster?.link(to: master) else { return }
-        link.call(probeCall(number, channel, "SPUBLISH")) { [node, index] result in
-            guard let failure = result.failure, Shard.isReported(failure) else { return }
-            _ = node.bus.send(.masterProbeRefused(shard: index, master, number: number, failure))
-        }
-        cluster?.recheck(master)
-        replicas?.recheck(master)
+        self.link.recheck(server)
+        replicas?.recheck(server)
     }
 
     private func probeCall(_ number: Int, _ channel: [UInt8], _ sending: StaticString) -> RedisCall {
@@ -118,21 +115,10 @@ extension Shard {
 
     /// The current masters with a working link.
     var masters: [LoadWatch.Master] {
-        if let cluster {
-            return cluster.linkedNodes.compactMap { id in
-                guard cluster.facts(id) != nil, let link = cluster.link(to: id), let address = cluster.address(of: id)
-                else { return nil }
-                return LoadWatch.Master(name: address.description, link: link)
-            }
+        link.servers.compactMap { server in
+            guard link.facts(of: server) != nil, let made = link.link(to: server), let place = link.place(of: server)
+            else { return nil }
+            return LoadWatch.Master(name: place, link: made)
         }
-        guard let single, single.isReady else { return [] }
-        let endpoint = directory.map?.masters.first?.endpoint ?? node.redis.url.endpoint
-        return [LoadWatch.Master(name: endpoint.place, link: single)]
-    }
-
-    /// Applies a new map of the servers, and reports that no link leads elsewhere any more.
-    func use(_ map: ServerMap) {
-        directory.take(map)
-        _ = node.bus.send(.moved(shard: index, generation: map.generation))
     }
 }

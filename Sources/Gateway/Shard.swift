@@ -1,17 +1,21 @@
+import Bus
 import Calls
 import Commands
 import Configuration
 import Core
 import Dialects
 import EventLogs
+import HTTPSurface
 import Operations
 import Presence
 import Reactors
 import RedisLink
 import Rights
 import Service
+import Sessions
 import Topics
 import Transport
+import Transports
 
 /// One reactor thread: its listeners, connections, sessions, topics, and its command link to Redis.
 ///
@@ -28,7 +32,7 @@ final class Shard {
     let commands: CommandService
     let presence: PresenceTracker
     let transports: TransportContext
-    private let polling: PollingServer
+    let polling: PollingServer
     private let http: HTTPServer
     private let rightsEnforcer: RightsEnforcer
     /// On the first shard only.
@@ -38,12 +42,6 @@ final class Shard {
     private let mailbox: Mailbox<ShardMessage>
     private let context: ConnectionContext
     let link: any RedisCalls
-    /// The same link, on one server or a group of them.
-    let single: CallLink?
-    /// The same link, on a cluster.
-    let cluster: ClusterLink?
-    /// The directory of primaries for the links of this thread.
-    let directory: PrimaryDirectory
     /// `nil` unless an event must be on replicas before it is acknowledged.
     let replicas: ReplicaWaits?
     private let desk: ReadScheduler
@@ -58,8 +56,7 @@ final class Shard {
     private let audit: TopicAudit
     private var drain: Drain?
     private var sweepAtMs = 0
-    private let news: LinkReporter
-    private let clusterReporter: ClusterReporter
+    let reporter: LinkReporter
 
     private struct Drain {
         let startMs: Int
@@ -80,13 +77,10 @@ final class Shard {
         self.clock = clock
         let deflation = Deflation(
             bytesMin: node.deflateBytesMin, bytesMax: node.limits.deflateBytesMax, statistics: statistics)
-        let news = LinkReporter(node.bus, shard: index)
-        self.news = news
-        directory = Shard.directory(node)
-        let clusterReporter = ClusterReporter(node.bus, shard: index)
-        self.clusterReporter = clusterReporter
-        (link, single, cluster) = try Shard.links(node, context, directory, index, news, clusterReporter)
-        replicas = try Shard.wait(node, context, directory, index)
+        let reporter = Shard.reporter(node, index)
+        self.reporter = reporter
+        link = try Shard.link(node, context, index, reporter)
+        replicas = try Shard.waits(node, context, index, reporter)
         let desk = try ReadScheduler(reactor, limits: node.limits, budgets: node.budgets, statistics: statistics)
         self.desk = desk
         store = EventLog(
@@ -115,9 +109,9 @@ final class Shard {
                 commands: commands, topics: store, presence: presence, members: rights.store, audit: audit,
                 transports: transports, polling: polling), link, reactor)
         store.onScriptFault = Shard.scriptFaults(node, statistics)
-        single?.witness = { [unowned store] in store.witness }
+        reporter.lastEvent = { [unowned store] in store.witness }
         store.lastDelivered = { [unowned topics] in topics.position($0) }
-        news.onConnected = { [unowned topics] in
+        reporter.onConnected = { [unowned topics] in
             topics.relinked()
             watches?.linkIsNew(nowMs: reactor.nowMs)
         }
@@ -167,8 +161,7 @@ final class Shard {
 
     private func sweep() {
         sweepAtMs = nowMs + limits.shardSweepMs
-        if let single { news.look(at: single) }
-        if let cluster { clusterReporter.look(at: cluster) }
+        reporter.look(at: link)
         if index == 0 {
             node.health.check(node.memory, node.admission)
             node.clientLog.sweep(nowMs: nowMs)
@@ -213,34 +206,14 @@ final class Shard {
 
     private func take(_ message: ShardMessage) {
         switch message {
-        case .event(let topic, let event): topics.received(topic, event)
-        case .presence(let topic, let news): presence.received(topic, news)
-        case .confirmed(let topic):
-            topics.confirmed(topic)
-            presence.confirmed(topic)
-        case .topicLost(let topic):
-            topics.lost(topic)
-            presence.lost(topic)
-        case .lost:
-            topics.lost()
-            presence.lost()
+        case .bus(let event): take(event)
         case .audit(let message):
             audit.take(message) { topic in
                 var report = topics.report(topic)
                 report.published = store.published(topic)
                 return report
             }
-        case .probe(let number): probe(number)
-        case .servers(let map): use(map)
-        case .reconnect(let reason): single?.reconnect(RedisFailure(reason))
-        case .slots(let map):
-            cluster?.use(map)
-            replicas?.follow(map)
-        case .probeMaster(let master, let channel, let number): probe(master, channel, number)
-        case .reconnectMaster(let master, let reason): cluster?.link(to: master)?.reconnect(RedisFailure(reason))
-        case .tellMaster(let master): if let cluster { clusterReporter.again(master, at: cluster) }
         case .polling(let message): polling.take(message)
-        case .asked(let message): commands.asks.received(message)
         case .rights(let change): rightsEnforcer.take(change)
         case .listen(let plan): open(plan)
         case .replaceTLS(let tls): for listener in secureListeners { listener.replaceTLS(tls) }
@@ -273,8 +246,7 @@ final class Shard {
         if isOver && hasNoClients(isLate: elapsedMs >= drain.overMs + limits.closeMs) {
             link.stop()
             replicas?.stop()
-            news.ended()
-            clusterReporter.ended()
+            reporter.ended()
             polling.end()
             stop()
         }
@@ -288,7 +260,7 @@ final class Shard {
 
     /// Whether all connections but the links and those of operations have ended; when late, only those that matter.
     private func hasNoClients(isLate: Bool) -> Bool {
-        let links = (cluster?.linkedNodes.count ?? 1) + (replicas?.linkCount ?? 0)
+        let links = link.servers.count + (replicas?.linkCount ?? 0)
         let others = links + http.operationsCount
         return http.requestsInFlight == 0 && transports.open.isEmpty
             && (isLate || presence.isEmpty && context.statistics.open.value <= others)

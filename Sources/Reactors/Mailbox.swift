@@ -26,7 +26,7 @@ public final class Mailbox<Message: Sendable>: Sendable {
     /// Appends messages in order, all or none; returns `false` when they do not fit.
     ///
     /// An empty mailbox accepts a batch of any size, so that a batch beyond the capacity is late, never undeliverable.
-    public func send(contentsOf messages: [Message]) -> Bool {
+    public func send(contentsOf messages: some Collection<Message>) -> Bool {
         guard !messages.isEmpty else { return true }
         let (taken, mustWake) = state.withLock { state in
             let fits = state.messages.count + messages.count <= capacity

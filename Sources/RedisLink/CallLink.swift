@@ -22,8 +22,8 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
     }
 
     private let context: ConnectionContext
-    private let target: RedisTarget
-    private let directory: PrimaryDirectory
+    let target: RedisTarget
+    let directory: PrimaryDirectory
     private let registry: ScriptRegistry
     private var socket: RedisSocket?
     private var timer: ReactorTimer?
@@ -48,9 +48,9 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
     /// Whether Redis has recorded that this run has lost the `+` for good.
     public var hasLostItsSeal: Bool { facts.map { seal?.isWeak($0) ?? false } ?? false }
     /// Returns the last event that the link's owner knows of, `nil` for none; called when a connection is lost.
-    public var witness: () -> LinkWitness? = { nil }
+    private var witness: () -> LinkWitness? = { nil }
     /// Receives a message for the operator when positions do not outlive a restart of Redis.
-    public var onDoubt: (StaticString) -> Void = { _ in }
+    private var onDoubt: (StaticString) -> Void = { _ in }
     /// The arguments of the last call of ``admit(_:in:)``.
     private var admission: (history: [UInt8], older: [[UInt8]]) = ([], [])
     /// The last failure of the connection, for logs and readiness.
@@ -97,17 +97,17 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
     /// Whether calls can be made.
     public var isReady: Bool { facts != nil }
 
-    /// `false`: one server has all keys.
-    public var isSharded: Bool { false }
-
-    /// The one server's run id.
-    public var writer: [UInt8]? { facts?.runID }
-
-    /// Whether every write is on disk before it is answered.
-    public var syncsEveryWrite: Bool { facts?.syncsEveryWrite ?? false }
-
-    /// The server's fence, for any key.
-    public func fence(of key: @autoclosure () -> [UInt8]) -> [UInt8]? { fence }
+    /// Makes the link of a thread to the only server.
+    convenience init(
+        _ setup: LinkSetup, _ directory: PrimaryDirectory, _ registry: ScriptRegistry, _ observer: any LinkObserver
+    ) throws(Errno) {
+        try self.init(
+            setup.context, setup.target, directory, name: setup.name, registry: registry,
+            statistics: observer.statistics(of: nil), onBrokenScript: { observer.scriptIsBroken($0, $1) },
+            onReady: { observer.connected([], $0) })
+        witness = { observer.witness() }
+        onDoubt = { observer.epochsAreInDoubt($0) }
+    }
 
     /// Gives the connection up and dials again, because it leads to the wrong server or does not answer.
     public func reconnect(_ failure: RedisFailure) {
@@ -133,9 +133,6 @@ public final class CallLink: RedisSocketOwner, RedisCalls {
             }
         }
     }
-
-    /// Makes the same check without a completion; does nothing while the link is not ready.
-    public func recheckHistory() { if isReady { recheck() } }
 
     private func took(_ now: ReplicationFacts) -> RedisFailure? {
         guard let before = facts?.replication else { return RedisFailure(.disconnected) }

@@ -186,7 +186,8 @@ final class RedisSocket: ConnectionHandler {
             } catch {
                 pause()
             }
-        case .sentinel, .cluster: pause()
+        // The addresses of Sentinels and of a cluster are those of their watches.
+        default: pause()
         }
     }
 

@@ -69,21 +69,6 @@ public struct RedisTarget: Sendable {
         clusterNodesMax = limits.clusterNodesMax
     }
 
-    /// Whether Sentinels name the server.
-    public var hasSentinels: Bool {
-        if case .sentinel = url.endpoint { return true }
-        return false
-    }
-
-    /// Whether servers of data are reached by TLS.
-    var speaksTLS: Bool {
-        switch url.endpoint {
-        case .network(_, _, let tls), .cluster(_, let tls): tls
-        case .sentinel(let group): group.tls
-        case .unix: false
-        }
-    }
-
     /// The same settings for another address, for a link of that kind.
     func at(_ url: RedisURL, role: ServerFacts.Role?) -> RedisTarget {
         var target = self

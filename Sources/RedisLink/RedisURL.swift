@@ -124,6 +124,40 @@ public struct RedisURL: Equatable, Sendable {
         }
     }
 
+    /// The topology that the scheme names.
+    public var topology: any RedisTopology {
+        switch endpoint {
+        case .network, .unix: SingleTopology()
+        case .sentinel: SentinelTopology()
+        case .cluster: ClusterTopology()
+        }
+    }
+
+    /// The URL for logs: the password is `***`, and user and path show only printable ASCII.
+    public var description: String {
+        let secret = password == nil ? "" : "***"
+        let name = user.map(RedisURL.shown) ?? ""
+        switch endpoint {
+        case .network(let host, let port, let tls):
+            let credentials = password == nil ? "" : name + ":" + secret + "@"
+            let literal = host.utf8.contains(UInt8(ascii: ":")) ? "[" + host + "]" : host
+            return (tls ? "rediss://" : "redis://") + credentials + literal + ":\(port)/\(database)"
+        case .unix(let path):
+            let credentials = password == nil ? "" : "&user=" + name + "&password=" + secret
+            return "unix://" + RedisURL.shown(path) + "?db=\(database)" + credentials
+        case .cluster(let seeds, let tls):
+            let credentials = password == nil ? "" : name + ":" + secret + "@"
+            return (tls ? "rediss+cluster://" : "redis+cluster://") + credentials
+                + seeds.map(\.description).joined(separator: ",")
+        case .sentinel(let group):
+            let credentials = password == nil ? "" : name + ":" + secret + "@"
+            let hosts = group.sentinels.map(\.text).joined(separator: ",")
+            let own = group.password == nil ? "" : "&sentinel-user=" + (group.user.map(RedisURL.shown) ?? "")
+            return (group.tls ? "rediss+sentinel://" : "redis+sentinel://") + credentials + hosts + "/"
+                + RedisURL.shown(group.name) + "?db=\(database)" + own + (own.isEmpty ? "" : "&sentinel-password=***")
+        }
+    }
+
     /// The calls that begin a new connection: `AUTH` and `SELECT`, as far as the URL needs them.
     public var greeting: [RedisCall] {
         var calls: [RedisCall] = []
@@ -139,5 +173,18 @@ public struct RedisURL: Equatable, Sendable {
             calls.append(call)
         }
         return calls
+    }
+}
+
+extension RedisURL.Endpoint {
+    /// The address for logs and metrics: `host:port`, a socket's path, a Sentinel group's name, or several separated by
+    /// commas.
+    public var place: String {
+        switch self {
+        case .network(let host, let port, _): ClusterAddress(host: host, port: port).description
+        case .unix(let path): RedisURL.shown(path)
+        case .cluster(let seeds, _): seeds.map(\.description).joined(separator: ",")
+        case .sentinel(let group): RedisURL.shown(group.name)
+        }
     }
 }

@@ -1,5 +1,5 @@
 public import Reactors
-public import Transport
+internal import Transport
 
 /// Confirms that replicas have stored a write on any master, with one ``ReplicaWait`` for each.
 ///
@@ -19,67 +19,51 @@ public final class ReplicaWaits {
         }
     }
 
-    private struct Master {
-        let address: ClusterAddress?
-        let wait: ReplicaWait
-    }
-
-    private let context: ConnectionContext
-    private let target: RedisTarget
-    private let name: String
+    private let setup: LinkSetup
     private let rules: Rules
-    /// By node id; one with an empty id for a single server.
-    private var masters: [[UInt8]: Master] = [:]
+    private let links: ServerLinks<ReplicaWait>
 
-    /// Makes the link to one server; on a cluster ``follow(_:)`` makes the links.
-    public init(
-        _ context: ConnectionContext, _ target: RedisTarget, _ directory: PrimaryDirectory, name: String, rules: Rules
-    ) throws(Errno) {
-        self.context = context
-        self.target = target
-        self.name = name
+    /// Makes the links; `asking` receives their reasons to ask for the placement, which ``follow(_:)`` takes.
+    public init(_ setup: LinkSetup, rules: Rules, asking: @escaping (ServerHint) -> Void) throws(Errno) {
+        self.setup = setup
         self.rules = rules
-        guard !target.url.isCluster else { return }
-        masters[[]] = Master(address: nil, wait: try wait(target, directory))
+        links = ServerLinks(setup.target, asking: asking)
+        try links.begin(make)
     }
 
-    private func wait(_ target: RedisTarget, _ directory: PrimaryDirectory) throws(Errno) -> ReplicaWait {
-        try ReplicaWait(context, target, directory, name: name, replicas: rules.replicas, waitMs: rules.waitMs)
+    private func make(
+        _ server: ServerID, _ target: RedisTarget, _ directory: PrimaryDirectory
+    ) throws(Errno) -> ReplicaWait {
+        try ReplicaWait(
+            setup.context, target, directory, name: setup.name, replicas: rules.replicas, waitMs: rules.waitMs)
     }
 
-    /// Takes a cluster's map: every master gets a link, and other nodes lose theirs.
-    public func follow(_ map: SlotMap) {
-        for (id, master) in masters where map.master(id)?.address != master.address {
-            masters[id] = nil
-            master.wait.stop()
-        }
-        for master in map.masters where masters[master.id] == nil {
-            guard let made = try? wait(target.at(master.address), target.directory(master.address)) else { continue }
-            masters[master.id] = Master(address: master.address, wait: made)
-        }
+    /// Takes a placement: every master gets a link, and other nodes lose theirs.
+    public func follow(_ placement: Placement) {
+        links.follow(placement, make: make) { $0.stop() }
     }
 
     /// The number of links.
-    public var linkCount: Int { masters.count }
+    public var linkCount: Int { links.all.count }
 
     /// Waits until the replicas have stored everything that was written to a process before now.
     ///
     /// The completion runs once, later or at once. It refuses for a process without a link, since nothing confirms its
     /// writes.
     public func confirm(_ runID: [UInt8]?, _ completion: @escaping ReplicaWait.Completion) {
-        guard let runID, let master = masters.values.first(where: { $0.wait.runID == runID }) else {
+        guard let runID, let wait = links.all.first(where: { $0.runID == runID }) else {
             return completion(ReplicaWait.missing(rules.replicas))
         }
-        master.wait.confirm(runID, completion)
+        wait.confirm(runID, completion)
     }
 
-    /// Asks the server of a link again for its history; `node` is empty for a single server.
-    public func recheck(_ node: [UInt8] = []) { masters[node]?.wait.recheck() }
+    /// Asks the server of a link again for its history.
+    public func recheck(_ server: ServerID) { links[server]?.recheck() }
 
     /// Ends every link; waiting calls are refused, since nothing confirms their writes.
     public func stop() {
-        for master in masters.values { master.wait.stop() }
-        masters = [:]
+        for wait in links.all { wait.stop() }
+        links.removeAll()
     }
 }
 

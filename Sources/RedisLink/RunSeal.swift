@@ -61,7 +61,7 @@ struct RunSeal {
 
     /// The question for Redis; `nil` when there is none.
     func question(_ facts: ServerFacts, nowMs: Int) -> ScriptCall? {
-        guard facts.tellsPersistence, !facts.isCluster, facts.runID != weakRun, facts.runID != askedRun else {
+        guard facts.tellsPersistence, !facts.isNodeOfCluster, facts.runID != weakRun, facts.runID != askedRun else {
             return nil
         }
         let word: [UInt8] =

@@ -26,7 +26,7 @@ public struct ServerFacts: Equatable, Sendable {
     /// Whether every write goes to the append-only file (`aof_enabled`).
     public private(set) var hasAppendOnlyFile: Bool
     /// Whether the server is a node of a cluster (`redis_mode:cluster` or `cluster_enabled:1`).
-    public let isCluster: Bool
+    public let isNodeOfCluster: Bool
     /// The last answer of `INFO replication`.
     public private(set) var replication: ReplicationFacts
     /// Replicas connected to this master.
@@ -58,7 +58,7 @@ public struct ServerFacts: Equatable, Sendable {
         replication = ReplicationFacts(fields)
         isLoading = isSet("loading") || isSet("async_loading")
         hasAppendOnlyFile = isSet("aof_enabled")
-        isCluster = isSet("cluster_enabled") || fields["redis_mode"]?.elementsEqual("cluster".utf8) == true
+        isNodeOfCluster = isSet("cluster_enabled") || fields["redis_mode"]?.elementsEqual("cluster".utf8) == true
         evictionPolicy = fields["maxmemory_policy"].map { Array($0) }
         uptimeSeconds = fields["uptime_in_seconds"].flatMap { ASCII.decimal($0) } ?? 0
     }
@@ -95,7 +95,7 @@ public struct ServerFacts: Equatable, Sendable {
     public var fence: [UInt8] { isDurable ? runID + [UInt8(ascii: "+")] : history }
 
     /// Whether the fence has the `+`.
-    var isDurable: Bool { syncsEveryWrite && replication.isUnused && !isCluster }
+    var isDurable: Bool { syncsEveryWrite && replication.isUnused && !isNodeOfCluster }
 
     /// Whether keys may be evicted early when memory is short; only `noeviction` keeps logs complete.
     public var evictsKeys: Bool {

@@ -13,10 +13,10 @@ import Testing
     private static let file = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../Golden/scripts.txt").standardizedFileURL
 
-    private static func lines(_ layout: String, isCluster: Bool) throws -> [String] {
+    private static func lines(_ layout: String, isSharded: Bool) throws -> [String] {
         let library = try ScriptLibrary(
             packs: ScriptLibrary.packs.keys.sorted(), directory: nil, namespaces: everyNamespace, reservedPaths: [],
-            isCluster: isCluster)
+            isSharded: isSharded)
         return library.table.registry.scripts.map { script in
             let tokens = LuaScanner.tokens(script.source).map { "\($0.kind) \($0.text)" }
             let print = Digest.sha256(tokens.joined(separator: "\n").utf8).prefix(8)
@@ -27,8 +27,8 @@ import Testing
 
     @Test func everyScriptIsMadeOfTheSameTokens() throws {
         let now =
-            try ScriptGoldenTests.lines("plain", isCluster: false)
-            + ScriptGoldenTests.lines("cluster", isCluster: true)
+            try ScriptGoldenTests.lines("plain", isSharded: false)
+            + ScriptGoldenTests.lines("cluster", isSharded: true)
         if ProcessInfo.processInfo.environment["GOLDEN"] == "write" {
             try Data((now.joined(separator: "\n") + "\n").utf8).write(to: ScriptGoldenTests.file)
         }

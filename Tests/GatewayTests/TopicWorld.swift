@@ -60,7 +60,7 @@ final class TopicWorld: TopicReader {
     static let readMax = 3
     /// Shared by the runs of a thread: what they count is not looked at.
     struct Fixtures {
-        let mailbox: Mailbox<BusMessage>
+        let mailbox: Mailbox<BusRequest>
         let statistics: ShardStatistics
         let topic: Topic
         let event: EventName
@@ -80,7 +80,7 @@ final class TopicWorld: TopicReader {
     private let isHostile: Bool
     let topic: Topic
     let event: EventName
-    private let mailbox: Mailbox<BusMessage>
+    private let mailbox: Mailbox<BusRequest>
     var random: Seeded
     private var nowMs = 1_000_000
     lazy var table = TopicTable<ModelClient>(
@@ -101,7 +101,7 @@ final class TopicWorld: TopicReader {
     var told: Position?
     // The broker.
     private var isWanted = false
-    private var messages: [BusMessage] = []
+    private var messages: [BusRequest] = []
     // On the way.
     var channel: [ChannelItem] = []
     var requests: [Request] = []
@@ -165,7 +165,7 @@ final class TopicWorld: TopicReader {
             case .unwant:
                 note("unwant")
                 (isWanted, isSubscribed) = (false, false)
-            case .link, .servers, .moved, .probeRefused, .master, .masterProbeRefused, .mapIsStale, .stop:
+            case .link, .hint, .followed, .probeRefused, .stop:
                 break
             }
         }
@@ -291,7 +291,7 @@ final class TopicWorld: TopicReader {
         for client in clients { checkRest(client) }
         let report = table.report(topic)
         if !report.isBalanced { violated("the ledger does not balance: \(report)") }
-        var rest: [BusMessage] = []
+        var rest: [BusRequest] = []
         mailbox.drain(into: &rest)
     }
 

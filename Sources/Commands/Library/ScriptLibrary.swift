@@ -26,10 +26,10 @@ public struct ScriptLibrary: Sendable {
     ///
     /// `packs` are the built-in packs to serve, beside the scripts that the gateway calls itself. `namespaces` are
     /// those of the configuration. `reservedPaths` are the gateway's paths beyond those that the catalogue knows.
-    /// `isCluster`: the scripts are for the masters of a cluster.
+    /// `isSharded`: the keys of a script lie in one slot, and topics' channels are sharded.
     public init(
         packs: [String], directory: String?, namespaces: some Sequence<String>, reservedPaths: [String],
-        isCluster: Bool = false
+        isSharded: Bool = false
     ) throws(StartProblem) {
         let texts = try ScriptLibrary.texts(packs, directory)
         routeErrors = try ScriptLibrary.routeErrors(texts)
@@ -50,18 +50,27 @@ public struct ScriptLibrary: Sendable {
             throw StartProblem(error.problems.map(\.description).joined(separator: "\n"))
         }
         func publisher(_ file: Scripts.File) -> ScriptFile {
-            isCluster ? ScriptLibrary.sharded(builtIn(file)) : builtIn(file)
+            isSharded ? ScriptLibrary.sharded(builtIn(file)) : builtIn(file)
         }
         let assembler = ScriptAssembler(
             prelude: publisher(Scripts.prelude), command: Scripts.commandPreludes.map { builtIn($0) },
             outside: builtIn(Scripts.outsidePrelude), subscribe: builtIn(Scripts.subscribe),
             position: builtIn(Scripts.position), quick: ["publish": publisher(Scripts.quickPublish)],
-            elsewhere: isCluster ? builtIn(Scripts.elsewherePrelude) : nil)
+            elsewhere: isSharded ? builtIn(Scripts.elsewherePrelude) : nil)
         try ScriptLibrary.check(problems)
         do {
             table = try ScriptTable(assembler.scripts(catalogue))
         } catch {
             throw StartProblem("the scripts contradict each other: \(error)")
+        }
+    }
+
+    /// Refuses a script whose keys lie in several slots, which no server of a sharded Redis could run.
+    public func refuseSpanning(isSharded: Bool) throws(StartProblem) {
+        if isSharded, let script = catalogue.spanning.first {
+            throw StartProblem(
+                "\(script.file.path) needs all its keys on one server (\(script.spanReason)); leave its pack out, or use one"
+                    + " server")
         }
     }
 

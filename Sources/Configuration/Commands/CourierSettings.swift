@@ -46,7 +46,7 @@ public struct CourierSettings: Sendable, Equatable {
 
     /// The maker of names.
     public var keys: Keys {
-        Keys(prefix: Array(redisPrefix.utf8), layout: SettingURL.isCluster(redis) ? .tagged : redisLayout)
+        Keys(prefix: Array(redisPrefix.utf8), layout: SettingURL.layout(at: redis, redisLayout))
     }
 }
 

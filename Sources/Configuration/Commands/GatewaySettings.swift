@@ -96,7 +96,7 @@ public struct GatewaySettings: Sendable, Equatable {
 
     /// The maker of names.
     public var keys: Keys {
-        Keys(prefix: Array(redisPrefix.utf8), layout: SettingURL.isCluster(redis) ? .tagged : redisLayout)
+        Keys(prefix: Array(redisPrefix.utf8), layout: SettingURL.layout(at: redis, redisLayout))
     }
 
     /// The config file when it holds the password of Redis; `nil` otherwise.

@@ -19,7 +19,7 @@ public struct MoveDataSettings: Sendable, Equatable {
     public init() {}
 
     /// The layout that the keys receive: tagged on a cluster.
-    public var layout: KeyLayout { SettingURL.isCluster(to) ? .tagged : redisLayout }
+    public var layout: KeyLayout { SettingURL.layout(at: to, redisLayout) }
 }
 
 extension MoveDataSettings {

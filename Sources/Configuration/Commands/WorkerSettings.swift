@@ -36,7 +36,7 @@ public struct WorkerSettings: Sendable, Equatable {
 
     /// The maker of names.
     public var keys: Keys {
-        Keys(prefix: Array(redisPrefix.utf8), layout: SettingURL.isCluster(redis) ? .tagged : redisLayout)
+        Keys(prefix: Array(redisPrefix.utf8), layout: SettingURL.layout(at: redis, redisLayout))
     }
 
     /// Settings of a worker beside a gateway, taken from the gateway's settings.

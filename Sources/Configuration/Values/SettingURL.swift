@@ -11,11 +11,12 @@ enum SettingURL {
         if text.utf8.contains(UInt8(ascii: " ")) { throw ValueFault(expected: "a URL without spaces") }
     }
 
-    /// Whether a Redis URL names the nodes of a cluster, which needs tagged names.
-    static func isCluster(_ text: String) -> Bool {
-        ["redis+cluster://", "rediss+cluster://"].contains { scheme in
+    /// The layout of keys at the Redis of a URL: the chosen one, unless its scheme needs tagged names.
+    static func layout(at text: String, _ chosen: KeyLayout) -> KeyLayout {
+        let isTagged = ["redis+cluster://", "rediss+cluster://"].contains { scheme in
             ASCII.equalIgnoringCase(Array(text.utf8.prefix(scheme.utf8.count)), Array(scheme.utf8))
         }
+        return isTagged ? .tagged : chosen
     }
 
     /// Checks the address of a gateway: scheme, host and port only.

@@ -31,11 +31,10 @@ final class Courier: NodeResident {
         self.reactor = reactor
         self.onReady = onReady
         let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(parts.limits, reactors: 1))
-        let connected = Connected()
+        let reports = Reports()
         let name = "switchboard-courier-" + String(decoding: parts.name, as: UTF8.self)
         let redis = try WholeRedis(
-            context, parts.redis, name: name, registry: parts.scripts.registry, nodesMax: parts.limits.clusterNodesMax,
-            onSentinels: { [log = parts.log] in SentinelLog.tell($0, log) }, onChange: { connected.action() })
+            context, parts.redis, name: name, registry: parts.scripts.registry, tell: { reports.take($0) })
         self.redis = redis
         serviceEngine = try WebEngine(reactor, parts.webLimits(hostConnectionsMax: 4))
         push = try PushService.made(parts, link: redis.link, reactor: reactor)
@@ -48,13 +47,13 @@ final class Courier: NodeResident {
         }
         if let push { all.append(push) }
         services = try ServiceDispatcher(parts, all, redis: redis, reactor: reactor)
-        webhooks = try WebhookDispatcher(parts, redis: redis, context: context, reactor: reactor)
+        webhooks = try WebhookDispatcher(parts, redis: redis, reactor: reactor)
         nodes = NodeWatch(
             .courier, name: parts.name, link: redis.link, keys: parts.keys, clock: parts.clock, log: parts.log,
             limits: parts.limits)
         timer = try ReactorTimer(reactor) {}
         nodes.onSettled = { [unowned self] in clockSettled() }
-        connected.action = { [unowned self] in self.connected() }
+        reports.take = { [unowned self] in take($0) }
         listener = try parts.operationsListener?.open(context, limits: parts.limits) { [unowned self] in
             OperationsPeer(reactor: reactor, limits: parts.limits) { [unowned self] in report.response(to: $0) }
         }
@@ -63,9 +62,19 @@ final class Courier: NodeResident {
         timer?.set(atMs: reactor.nowMs)
     }
 
-    /// Lets the link be created before the action it calls.
-    private final class Connected {
-        var action: () -> Void = {}
+    /// Lets the links be made before the object that takes their reports.
+    private final class Reports {
+        var take: (WholeRedis.Update) -> Void = { _ in }
+    }
+
+    private func take(_ update: WholeRedis.Update) {
+        switch update {
+        case .connected(let server): webhooks.connected(server)
+        case .watched(.placed(let placement)): webhooks.follow(placement)
+        case .watched(.sentinels(let report)): SentinelLog.tell(report, parts.log)
+        case .historyChanged, .watched: break
+        }
+        if update.isChange { connected() }
     }
 
     private func connected() {
@@ -78,7 +87,7 @@ final class Courier: NodeResident {
     /// Starts services and webhooks once Redis's time is known, which decides when calls and events are due.
     private func clockSettled() {
         services.connected()
-        webhooks.connected()
+        webhooks.begin()
     }
 
     private func work() {
@@ -98,10 +107,7 @@ final class Courier: NodeResident {
     }
 
     private func becomeReady() {
-        // On a cluster, subscribing changes settings of its masters, so a courier that only checks does not subscribe
-        // there.
-        let isHeard = webhooks.isLive || (parts.onlyLooks && parts.redis.url.isCluster)
-        guard !isReady, redis.isWhole, isHeard else { return }
+        guard !isReady, redis.isWhole, webhooks.isLive else { return }
         isReady = true
         parts.log.write(
             .info, "working",

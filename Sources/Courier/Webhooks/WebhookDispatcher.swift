@@ -28,7 +28,7 @@ final class WebhookDispatcher {
     private static let cursorFacet = Array("hook#".utf8)
 
     init(
-        _ parts: CourierParts, redis: WholeRedis, context: ConnectionContext, reactor: Reactor
+        _ parts: CourierParts, redis: WholeRedis, reactor: Reactor
     ) throws(Errno) {
         self.parts = parts
         let link = redis.link
@@ -45,7 +45,7 @@ final class WebhookDispatcher {
         let news = WebhookListener.News(
             onLive: { [weak self] in self?.sweep() },
             onTopic: { [weak self] topic in self?.told(topic) })
-        ears = try WebhookListener(parts, redis, context, lanes.map(\.patterns), news)
+        ears = try WebhookListener(parts, redis, lanes.map(\.patterns), news)
     }
 
     /// Whether events are reported as they happen.
@@ -53,11 +53,18 @@ final class WebhookDispatcher {
     /// Whether no work is in hand.
     var isIdle: Bool { lanes.allSatisfy { $0.busyCount == 0 } }
     /// The time of the next action that only time causes.
-    var nextMs: Int { lanes.reduce(isScanning ? Int.max : sweepMs) { min($0, $1.nextMs) } }
+    var nextMs: Int {
+        lanes.reduce(min(isScanning ? Int.max : sweepMs, ears?.nextMs ?? Int.max)) { min($0, $1.nextMs) }
+    }
 
-    /// The command link is connected, or has other masters.
-    func connected() {
-        ears?.follow()
+    /// Takes a placement: topics are watched there.
+    func follow(_ placement: Placement) { ears?.follow(placement) }
+
+    /// A link for commands is connected to a server.
+    func connected(_ server: ServerID) { ears?.connected(server) }
+
+    /// The time is known, after each new connection or with other masters: events may have been missed.
+    func begin() {
         isWide = true
         sweep()
     }
@@ -80,6 +87,7 @@ final class WebhookDispatcher {
     /// Performs the due actions, each tick.
     func work(nowMs: Int) {
         if lanes.contains(where: \.isIncomplete) && cursor == nil { sweepMs = min(sweepMs, nowMs + 1_000) }
+        ears?.work(nowMs: nowMs)
         if sweepMs <= nowMs { scan() }
         for lane in lanes { lane.work(nowMs: nowMs) }
     }
@@ -97,7 +105,6 @@ final class WebhookDispatcher {
         guard link.isReady, !isScanning, !lanes.isEmpty else { return }
         if cursor == nil {
             cursor = WebhookDispatcher.firstCursor
-            ears?.switchOn()
             for lane in lanes { lane.sweeps() }
         }
         isScanning = true

@@ -1,6 +1,6 @@
 import Core
-public import Reactors
-public import Transport
+internal import Reactors
+internal import Transport
 
 /// The links to all masters of a cluster: each call goes to the master of its slot, and then to where replies redirect
 /// it.
@@ -10,40 +10,7 @@ public import Transport
 /// order.
 ///
 /// Thread: the reactor's.
-public final class ClusterLink: RedisCalls {
-    /// The callbacks of a link to a master.
-    public struct News {
-        /// A connection is ready and leads to that node.
-        public let onReady: (_ node: [UInt8], ServerFacts) -> Void
-        /// The map may be out of date; the node at the address knows more, when one is given.
-        public let onStale: (ClusterAddress?) -> Void
-        /// Returns the figures in which a new link counts.
-        public let statistics: (SlotMap.Master) -> RedisStatistics
-        /// A master writes another history than before, or follows the master of another address; the flag is whether
-        /// epochs continue.
-        public let onHistory: (_ master: ClusterAddress, _ before: ClusterAddress?, _ keepsEpochs: Bool) -> Void
-        /// A script does not compile.
-        public let onBrokenScript: (_ name: String, _ failure: RedisFailure) -> Void
-
-        /// Takes the callbacks.
-        public init(
-            onReady: @escaping (_ node: [UInt8], ServerFacts) -> Void,
-            onStale: @escaping (ClusterAddress?) -> Void,
-            statistics: @escaping (SlotMap.Master) -> RedisStatistics = { _ in RedisStatistics() },
-            onHistory:
-                @escaping (
-                    _ master: ClusterAddress, _ before: ClusterAddress?, _ keepsEpochs: Bool
-                ) -> Void = { _, _, _ in },
-            onBrokenScript: @escaping (_ name: String, _ failure: RedisFailure) -> Void
-        ) {
-            self.onReady = onReady
-            self.onStale = onStale
-            self.statistics = statistics
-            self.onHistory = onHistory
-            self.onBrokenScript = onBrokenScript
-        }
-    }
-
+final class ClusterLink: RedisCalls {
     /// The content of a call.
     enum Work {
         case call(RedisCall, Completion)
@@ -63,7 +30,7 @@ public final class ClusterLink: RedisCalls {
     private let context: ConnectionContext
     private let target: RedisTarget
     private let registry: ScriptRegistry
-    private let news: News
+    private let observer: any LinkObserver
     let masters: MasterLinks
     private(set) var map = SlotMap.empty
     private var lanes: ScriptLanes<Completion>
@@ -73,24 +40,25 @@ public final class ClusterLink: RedisCalls {
     private var timerMs = Int.max
     private var isStopped = false
     /// The run id of the master that ran the call whose completion runs now.
-    public private(set) var writer: [UInt8]?
+    private(set) var writer: [UInt8]?
 
-    /// Makes the links of a thread; ``use(_:)`` gives them the map.
-    public init(
-        _ context: ConnectionContext, _ target: RedisTarget, name: String, registry: ScriptRegistry, news: News
+    /// Makes the links of a thread; ``follow(_:)`` gives them the map.
+    init(
+        _ context: ConnectionContext, _ target: RedisTarget, name: String, registry: ScriptRegistry,
+        observer: any LinkObserver
     ) throws(Errno) {
         self.context = context
         self.target = target
         self.registry = registry
-        self.news = news
-        masters = MasterLinks(context, target, name: name, registry: registry, news: news)
+        self.observer = observer
+        masters = MasterLinks(context, target, name: name, registry: registry, observer: observer)
         lanes = ScriptLanes(registry: registry, heldMax: target.inFlightMax)
         timer = try ReactorTimer(context.reactor) { [unowned self] in timerFired() }
         masters.onUsable = { [unowned self] in tryAgain() }
     }
 
     /// Ends every link.
-    public func stop() {
+    func stop() {
         isStopped = true
         timer?.invalidate()
         timer = nil
@@ -104,66 +72,67 @@ public final class ClusterLink: RedisCalls {
     // MARK: The masters
 
     /// The last failure of any link, for logs.
-    public var lastFailure: RedisFailure? { masters.lastFailure }
+    var lastFailure: RedisFailure? { masters.lastFailure }
 
     /// Takes a map: new masters get a link, and masters without slots lose theirs after a while.
-    public func use(_ map: SlotMap) {
-        guard !isStopped else { return }
+    func follow(_ placement: Placement) {
+        guard case .slots(let map) = placement, !isStopped else { return }
         self.map = map
         masters.use(map)
         wake(atMs: context.reactor.nowMs)
     }
 
     /// The node ids of the masters with a link.
-    public var linkedNodes: [[UInt8]] { masters.ids }
-
-    /// Address of a master with slots; `nil` for any other node.
-    public func address(of node: [UInt8]) -> ClusterAddress? { map.master(node)?.address }
+    var servers: [ServerID] { masters.ids }
 
     /// The link to a node, whether it is ready or not; `nil` when there is none.
-    public func link(to node: [UInt8]) -> CallLink? { masters.link(to: node) }
+    func link(to server: ServerID) -> CallLink? { masters.link(to: server) }
 
     /// The facts that the server of a node reported; `nil` until it is verified.
-    public func facts(_ node: [UInt8]) -> ServerFacts? { masters.facts(node) }
+    func facts(of server: ServerID) -> ServerFacts? { masters.facts(server) }
 
-    /// Asks the server of a node again for its history; called with each delivery probe.
-    public func recheck(_ node: [UInt8]) { masters.recheck(node) }
+    /// Address of a master with slots; `nil` for any other node.
+    func place(of server: ServerID) -> String? { map.master(server)?.address.description }
+
+    /// Asks the server of a node again for its history.
+    func recheck(_ server: ServerID) { masters.recheck(server) }
+
+    /// Gives the connection to a node up, and asks for the map: another may have its slots.
+    func reconnect(_ server: ServerID, _ failure: RedisFailure) {
+        observer.hint(.suspicion)
+        masters.link(to: server)?.reconnect(failure)
+    }
 
     // MARK: RedisCalls
 
-    /// Asks every master again for its history.
-    public func recheckHistory() {
-        for node in masters.ids { masters.recheck(node) }
-    }
-
     /// Whether at least one master accepts calls.
-    public var isReady: Bool { masters.hasUsable }
+    var isReady: Bool { masters.hasUsable }
 
     /// The most calls in flight on the link to one master.
-    public var callsMax: Int { target.inFlightMax }
+    var callsMax: Int { target.inFlightMax }
 
     /// `nil`: each master has facts of its own.
-    public var facts: ServerFacts? { nil }
+    var facts: ServerFacts? { nil }
 
     /// `true`.
-    public var isSharded: Bool { true }
+    var isSharded: Bool { true }
 
     /// `false`: masters may have different settings, and a failover loses writes whatever disks hold.
-    public var syncsEveryWrite: Bool { false }
+    var syncsEveryWrite: Bool { false }
 
     /// The fence of the key's master; while it is away, a placeholder for the fence of the server that runs the call.
-    public func fence(of key: @autoclosure () -> [UInt8]) -> [UInt8]? {
+    func fence(of key: @autoclosure () -> [UInt8]) -> [UInt8]? {
         guard isReady else { return nil }
         return map[HashSlot.of(key())].flatMap { masters.link(to: $0.id)?.fence } ?? [UInt8(ascii: "-")]
     }
 
     /// Whether a call of the lane is in flight or waits.
-    public func isBusy(_ lane: UInt64) -> Bool { lanes.isBusy(lane) }
+    func isBusy(_ lane: UInt64) -> Bool { lanes.isBusy(lane) }
 
     /// Sends one call to the master of its key's slot.
     ///
     /// `SCAN` asks all masters one after the other; its cursor holds the progress.
-    public func call(_ call: RedisCall, _ completion: @escaping Completion) {
+    func call(_ call: RedisCall, _ completion: @escaping Completion) {
         if call.argument(0)?.elementsEqual("SCAN".utf8) == true { return scan(call, completion) }
         let deadlineMs = context.reactor.nowMs + target.callMs
         let slot = call.key.map { HashSlot.of($0) }
@@ -171,7 +140,7 @@ public final class ClusterLink: RedisCalls {
     }
 
     /// Calls a script at the master of its first key's slot.
-    public func run(_ call: ScriptCall, lane: UInt64?, _ completion: @escaping Completion) {
+    func run(_ call: ScriptCall, lane: UInt64?, _ completion: @escaping Completion) {
         let deadlineMs = context.reactor.nowMs + target.callMs
         switch lanes.submit(call, lane: lane, deadlineMs: deadlineMs, context: completion) {
         case .send(let flight): begin(flight)
@@ -227,12 +196,13 @@ public final class ClusterLink: RedisCalls {
             failure, isKnown: { map.knows($0.asked(at: host)) }, nowMs: context.reactor.nowMs)
         switch hint {
         case .none: break
-        case .stale: news.onStale(nil)
+        case .stale: observer.hint(.suspicion)
         case .moved(let slot, let address):
             let address = address.asked(at: host)
             masters.redirected(by: link)
             // The node that redirected the call has a map with the slot's new owner.
-            news.onStale(map.patch(slot, to: address) ? nil : here)
+            let isKnown = map.patch(slot, to: address)
+            observer.hint(isKnown ? .suspicion : here.map { .redirected($0) } ?? .suspicion)
         }
         switch step {
         case .ask(let address): ask(attempt, at: address.asked(at: host))
@@ -258,7 +228,7 @@ public final class ClusterLink: RedisCalls {
     private func ask(_ attempt: Attempt, at address: ClusterAddress) {
         guard let link = masters.usable(at: address) else {
             // The node has no slot yet, so there is no link to it; a new map will contain it.
-            news.onStale(nil)
+            observer.hint(.suspicion)
             return unsent(attempt)
         }
         send(attempt, on: link, asking: true)

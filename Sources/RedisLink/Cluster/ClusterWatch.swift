@@ -7,22 +7,11 @@ public import Transport
 /// It asks one node at a time: first the one that a hint names, then masters in random order, then the nodes in the
 /// URL, and last those that were useless in the last round. A map older than the known one is rejected, unless no node
 /// sends another map for long. Thread: the reactor's.
-public final class ClusterWatch {
-    /// The result of one round, for logs.
-    public enum News: Equatable, Sendable {
-        /// The map has changed.
-        case changed(SlotMap)
-        /// No node could be asked; the failure is that of the last one.
-        case unreachable(RedisFailure)
-        /// Slots without a master, and slots that are open because they are being moved.
-        case damaged(uncovered: [ClosedRange<Int>], open: [Int])
-    }
-
+public final class ClusterWatch: PlacementWatch {
     private let context: ConnectionContext
     private let target: RedisTarget
     private let name: String
-    private let nodesMax: Int
-    private let tell: (News) -> Void
+    private let tell: (PlacementUpdate) -> Void
     private var plan: RefreshPlan
     private var timer: ReactorTimer?
     private var order = AskingOrder()
@@ -32,6 +21,8 @@ public final class ClusterWatch {
     private var refusals = 0
     /// The present map.
     public private(set) var map = SlotMap.empty
+    /// The same as a placement.
+    public var placement: Placement { .slots(map) }
 
     /// The shortest time between two rounds, milliseconds: many links may notice one failure.
     private static let pauseMs = 1_000
@@ -42,13 +33,12 @@ public final class ClusterWatch {
 
     /// Makes a watch that asks at once; `tell` runs after each round with a result to report.
     public init(
-        _ context: ConnectionContext, _ target: RedisTarget, name: String, nodesMax: Int,
-        tell: @escaping (News) -> Void
+        _ context: ConnectionContext, _ target: RedisTarget, name: String,
+        tell: @escaping (PlacementUpdate) -> Void
     ) throws(Errno) {
         self.context = context
         self.target = target
         self.name = name
-        self.nodesMax = nodesMax
         self.tell = tell
         plan = RefreshPlan(
             pauseMs: ClusterWatch.pauseMs, intervalMs: ClusterWatch.intervalMs, nowMs: context.reactor.nowMs)
@@ -64,8 +54,10 @@ public final class ClusterWatch {
         timer = nil
     }
 
-    /// Takes a hint that the map may be out of date; the node at `address` knows more, when one is given.
-    public func hint(_ address: ClusterAddress?) {
+    /// Takes a hint that the map may be out of date; a redirected link names a node that knows more.
+    public func hint(_ hint: ServerHint) {
+        var address: ClusterAddress?
+        if case .redirected(let known) = hint { address = known }
         plan.hint(address, nowMs: context.reactor.nowMs)
         guard order.asked == nil else { return }
         timer?.set(atMs: min(plan.nextMs, context.reactor.nowMs))
@@ -119,7 +111,8 @@ public final class ClusterWatch {
             switch result {
             case .success(let value):
                 guard let text = value.bytes,
-                    let nodes = ClusterNode.list(text, nodesMax: nodesMax, prefersNames: target.tls != nil)
+                    let nodes = ClusterNode.list(
+                        text, nodesMax: target.clusterNodesMax, prefersNames: target.tls != nil)
                 else { return failed(RedisFailure(.protocolViolation, detail: "CLUSTER NODES was not understood")) }
                 answered(nodes, at: address)
             case .failure(let failure): failed(failure)
@@ -142,7 +135,7 @@ public final class ClusterWatch {
         refusals = 0
         if !new.says(sameAs: map) {
             map = new
-            tell(.changed(new))
+            tell(.placed(.slots(new)))
         }
         let open = nodes.flatMap(\.openSlots)
         if !new.uncovered.isEmpty || !open.isEmpty { tell(.damaged(uncovered: new.uncovered, open: open)) }

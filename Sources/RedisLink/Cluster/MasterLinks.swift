@@ -23,7 +23,7 @@ final class MasterLinks {
         var looks = 0
         var neededLook = 0
         var answeredLook = 0
-        /// Whether ``ClusterLink/News/onReady`` was called for this connection.
+        /// Whether ``LinkObserver/connected(_:_:)`` was called for this connection.
         var isReported = false
         /// Whether a look that a redirection caused is under way.
         var isRedirecting = false
@@ -35,7 +35,7 @@ final class MasterLinks {
     private let target: RedisTarget
     private let name: String
     private let registry: ScriptRegistry
-    private let news: ClusterLink.News
+    private let observer: any LinkObserver
     /// Runs when a master accepts calls from now on.
     var onUsable: () -> Void = {}
     private var nodes: [[UInt8]: Node] = [:]
@@ -45,13 +45,13 @@ final class MasterLinks {
 
     init(
         _ context: ConnectionContext, _ target: RedisTarget, name: String, registry: ScriptRegistry,
-        news: ClusterLink.News
+        observer: any LinkObserver
     ) {
         self.context = context
         self.target = target
         self.name = name
         self.registry = registry
-        self.news = news
+        self.observer = observer
         histories = ClusterHistories(nodesMax: target.clusterNodesMax)
     }
 
@@ -125,8 +125,9 @@ final class MasterLinks {
         guard
             let link = try? CallLink(
                 context, target.at(master.address), target.directory(master.address),
-                name: "\(name)-\(master.address.port)", registry: registry, statistics: news.statistics(master),
-                onBrokenScript: news.onBrokenScript,
+                name: "\(name)-\(master.address.port)", registry: registry,
+                statistics: observer.statistics(of: master.address),
+                onBrokenScript: { [observer] in observer.scriptIsBroken($0, $1) },
                 onReady: { _ in ready.action() })
         else { return }
         nodes[id] = Node(link: link, address: master.address, epoch: master.epoch)
@@ -169,7 +170,7 @@ final class MasterLinks {
                 nodes[id]?.isVerified = true
                 judge(id)
             case .success:
-                news.onStale(nil)
+                observer.hint(.suspicion)
                 link.reconnect(RedisFailure(.protocolViolation, detail: "another node answers at this address"))
             case .failure(let failure):
                 lastFailure = failure
@@ -217,7 +218,7 @@ final class MasterLinks {
         switch histories.judge(id, facts) {
         case .same: settle(id, facts, after: nil)
         case .begins:
-            news.onHistory(node.address, nil, false)
+            observer.historyChanged(node.address, before: nil, keepsEpochs: false)
             settle(id, facts, after: nil)
         case .follows(let old):
             nodes[id]?.isJudged = false
@@ -237,7 +238,7 @@ final class MasterLinks {
         // Another connection is judged when it is verified.
         guard node.isVerified, let now = link.facts else { return }
         guard now.history == facts.history, now.runID == facts.runID else { return judge(id) }
-        news.onHistory(node.address, old.address, isWhole)
+        observer.historyChanged(node.address, before: old.address, keepsEpochs: isWhole)
         settle(id, facts, after: isWhole ? old : nil)
     }
 
@@ -250,7 +251,7 @@ final class MasterLinks {
         nodes[id]?.isJudged = true
         if !node.isReported {
             nodes[id]?.isReported = true
-            news.onReady(id, facts)
+            observer.connected(id, facts)
         }
         if !node.isJudged || !node.isReported { onUsable() }
     }

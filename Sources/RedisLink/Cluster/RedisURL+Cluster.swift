@@ -20,9 +20,6 @@ extension RedisURL {
         self.init(endpoint: .cluster(seeds, tls: tls), user: user, password: password, database: 0)
     }
 
-    /// Whether it names nodes of a cluster.
-    public var isCluster: Bool { !seeds.isEmpty }
-
     /// The nodes that it names; empty for every other form.
     var seeds: [ClusterAddress] {
         if case .cluster(let seeds, _) = endpoint { return seeds }

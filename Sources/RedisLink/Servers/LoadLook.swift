@@ -43,7 +43,7 @@ public final class LoadLook: RedisSocketOwner {
     ) throws(Errno) {
         self.completion = completion
         inquiry = LoadInquiry(prefix: prefix)
-        let url = target.url.at(.network(host: address.host, port: address.port, tls: target.speaksTLS))
+        let url = target.url.at(.network(host: address.host, port: address.port, tls: target.url.isEncrypted))
         timer = try ReactorTimer(context.reactor) { [weak self] in
             self?.end(.unknown(RedisFailure(.timedOut, detail: "the server does not answer")))
         }

@@ -18,12 +18,9 @@ public final class LocalServers {
         _ context: ConnectionContext, _ target: RedisTarget, name: String,
         onNews: @escaping (SentinelWatch.News) -> Void = { _ in }
     ) throws(Errno) {
-        guard target.hasSentinels else {
-            directory = PrimaryDirectory(fixed: target.url)
-            return
-        }
         let holder = Holder()
-        directory = PrimaryDirectory { holder.watch?.ask($0) }
+        directory =
+            target.topology.directory(target) { holder.watch?.hint($0) } ?? PrimaryDirectory(fixed: target.url)
         watch = try SentinelWatch(context, target, name: name, statistics: statistics, onNews: onNews) {
             [directory] in directory.take($0)
         }

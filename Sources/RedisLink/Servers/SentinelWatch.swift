@@ -9,7 +9,7 @@ public import Transport
 ///
 /// Three things cause a question: a link that is about to dial, a hint (a Sentinel's `+switch-master`, a master that
 /// has lost its replicas), and the end of `refreshMs`. One question is under way at a time. Thread: the reactor's.
-public final class SentinelWatch {
+public final class SentinelWatch: PlacementWatch {
     /// An event for the log.
     public enum News: Sendable {
         /// A master was found, the first one or the one after trouble.
@@ -54,6 +54,8 @@ public final class SentinelWatch {
     private var toldSentinels = 0
     /// The present map.
     public private(set) var map: ServerMap
+    /// The same as a placement.
+    public var placement: Placement { .servers(map) }
     /// The answers of the last question, for ``SentinelReport``.
     public private(set) var report = SentinelReport()
     /// Figures, readable from any thread.
@@ -100,7 +102,7 @@ public final class SentinelWatch {
     }
 
     /// Takes a reason to ask; `onMap` receives the map when the question is answered.
-    public func ask(_ hint: ServerHint) {
+    public func hint(_ hint: ServerHint) {
         switch hint {
         case .dialling:
             // A recent answer is as good as the next.
@@ -108,7 +110,7 @@ public final class SentinelWatch {
                 return onMap(map)
             }
             isAsked = true
-        case .lonely, .suspicion: return suspect()
+        case .lonely, .suspicion, .redirected: return suspect()
         }
         plan()
     }

@@ -6,4 +6,6 @@ public enum ServerHint: Equatable, Sendable {
     case lonely
     /// Something else suggests that the master may have changed.
     case suspicion
+    /// The node of a cluster at this address has a newer map.
+    case redirected(ClusterAddress)
 }

@@ -2,134 +2,137 @@ import Core
 public import Reactors
 public import Transport
 
-/// All of a Redis for a process with one thread: one server, a group that Sentinels watch, or every master of a
-/// cluster.
+/// All of a Redis for a process with one thread, whatever its topology.
 ///
 /// It makes the links and follows changes of the masters. Thread: the reactor's.
 public final class WholeRedis {
-    /// The link for calls; on a cluster each call is sent to the master of its key.
+    /// A report to the owner.
+    public enum Update {
+        /// A connection to a server is ready for calls.
+        case connected(ServerID)
+        /// A master of a cluster writes another history than before, or follows the master of another address.
+        case historyChanged(ClusterAddress, before: ClusterAddress?, keepsEpochs: Bool)
+        /// The watch of the servers has a result.
+        case watched(PlacementUpdate)
+
+        /// Whether calls may have other results now: after a new connection, and when a cluster has other masters.
+        public var isChange: Bool {
+            switch self {
+            case .connected, .watched(.placed(.slots)): true
+            case .historyChanged, .watched: false
+            }
+        }
+    }
+
+    /// The links for calls; on a cluster each call is sent to the master of its key.
     public let link: any RedisCalls
-    /// The directory for links to one server; on a cluster ``RedisTarget/directory(_:)`` is used instead.
-    public var directory: PrimaryDirectory { local.directory }
-    /// The known masters with their slots; empty for a single server.
-    public var map: SlotMap { watch?.map ?? .empty }
 
-    private let context: ConnectionContext
-    private let target: RedisTarget
+    private let setup: LinkSetup
     private let registry: ScriptRegistry
-    private let local: LocalServers
-    private let single: CallLink?
-    private let onChange: () -> Void
-    private var clusters: [ClusterLink] = []
-    private var singles: [CallLink] = []
-    private var watch: ClusterWatch?
+    private let observer: Observer
+    private var others: [any RedisCalls] = []
+    private var watch: (any PlacementWatch)?
     private var lastFailure: RedisFailure?
-    private var isStopped = false
 
-    /// Begins to dial; `onChange` runs after each new connection, and when a cluster has other masters.
-    ///
-    /// `nodesMax` is the most nodes that an answer about the cluster may have.
+    /// Begins to dial; `tell` receives every report until ``stop()``, none before this returns.
     public init(
-        _ context: ConnectionContext, _ target: RedisTarget, name: String, registry: ScriptRegistry, nodesMax: Int,
-        onSentinels: @escaping (SentinelWatch.News) -> Void = { _ in }, onChange: @escaping () -> Void
+        _ context: ConnectionContext, _ target: RedisTarget, name: String, registry: ScriptRegistry,
+        tell: @escaping (Update) -> Void
     ) throws(Errno) {
-        self.context = context
-        self.target = target
+        setup = LinkSetup(context, target, name: name)
         self.registry = registry
-        self.onChange = onChange
-        let told = Told()
-        local = try LocalServers(context, target, name: name, onNews: onSentinels)
-        if target.url.isCluster {
-            let made = try ClusterLink(
-                context, target, name: name, registry: registry,
-                news: ClusterLink.News(
-                    onReady: { _, _ in told.changed() }, onStale: { told.stale($0) },
-                    onBrokenScript: { _, _ in }))
-            (link, single) = (made, nil)
-            clusters = [made]
-        } else {
-            let made = try CallLink(
-                context, target, local.directory, name: name, registry: registry, onReady: { _ in told.changed() })
-            (link, single) = (made, made)
-        }
-        told.changed = { [weak self] in self?.changed() }
-        told.stale = { [weak self] in self?.watch?.hint($0) }
-        guard target.url.isCluster else { return }
-        watch = try ClusterWatch(context, target, name: name + "-watch", nodesMax: nodesMax) { [weak self] in
-            self?.watched($0)
+        let observer = Observer(tell)
+        self.observer = observer
+        watch = try setup.topology.watch(setup, SentinelStatistics()) { observer.watched($0) }
+        observer.watch = watch
+        link = try setup.topology.calls(setup, registry: registry, observer: observer)
+        observer.watched = { [weak self] in self?.watched($0) }
+    }
+
+    private final class Observer: LinkObserver {
+        /// `nil` once the owner wants no more reports.
+        var tell: ((Update) -> Void)?
+        var watched: (PlacementUpdate) -> Void = { _ in }
+        weak var watch: (any PlacementWatch)?
+
+        init(_ tell: @escaping (Update) -> Void) { self.tell = tell }
+
+        func connected(_ server: ServerID, _ facts: ServerFacts) { tell?(.connected(server)) }
+        func hint(_ hint: ServerHint) { watch?.hint(hint) }
+        func historyChanged(_ master: ClusterAddress, before: ClusterAddress?, keepsEpochs: Bool) {
+            tell?(.historyChanged(master, before: before, keepsEpochs: keepsEpochs))
         }
     }
 
-    /// Lets the links be made before their callbacks exist.
-    private final class Told {
-        var changed: () -> Void = {}
-        var stale: (ClusterAddress?) -> Void = { _ in }
+    /// The hints of further links; their connections are not reported.
+    private final class Quiet: LinkObserver {
+        private let hinted: (ServerHint) -> Void
+
+        init(_ hinted: @escaping (ServerHint) -> Void) { self.hinted = hinted }
+
+        func connected(_ server: ServerID, _ facts: ServerFacts) {}
+        func hint(_ hint: ServerHint) { hinted(hint) }
     }
 
-    /// Makes a further link of the same kind, for calls that wait in Redis; it ends with the others.
+    /// Makes further links of the same kind, for calls that wait in Redis; they end with the others.
     public func another(name: String) throws(Errno) -> any RedisCalls {
-        guard watch != nil else {
-            let made = try CallLink(context, target, directory, name: name, registry: registry, onReady: { _ in })
-            singles.append(made)
-            return made
-        }
-        let made = try ClusterLink(
-            context, target, name: name, registry: registry,
-            news: ClusterLink.News(
-                onReady: { _, _ in }, onStale: { [weak self] in self?.watch?.hint($0) },
-                onBrokenScript: { _, _ in }))
-        clusters.append(made)
-        made.use(map)
+        let quiet = Quiet { [weak self] in self?.hint($0) }
+        let made = try setup.topology.calls(
+            setup(name: name), registry: registry, observer: quiet)
+        others.append(made)
+        if let placement { made.follow(placement) }
         return made
     }
 
+    /// The present placement; `nil` where the address is constant.
+    var placement: Placement? { watch?.placement }
+
+    /// The same thread and address under another name.
+    func setup(name: String) -> LinkSetup { LinkSetup(setup.context, setup.target, name: name) }
+
+    /// Takes a reason to ask for the servers.
+    func hint(_ hint: ServerHint) { watch?.hint(hint) }
+
     /// Ends every link; calls in flight fail.
     public func stop() {
-        isStopped = true
+        observer.tell = nil
         watch?.stop()
         link.stop()
-        for other in singles { other.stop() }
-        for other in clusters { other.stop() }
-        local.stop()
+        for other in others { other.stop() }
     }
 
-    private func watched(_ news: ClusterWatch.News) {
-        switch news {
-        case .changed(let map):
+    private func watched(_ update: PlacementUpdate) {
+        switch update {
+        case .placed(let placement):
             lastFailure = nil
-            for link in clusters { link.use(map) }
-            changed()
+            link.follow(placement)
+            for other in others { other.follow(placement) }
         case .unreachable(let failure): lastFailure = failure
-        case .damaged: break
+        case .damaged, .sentinels: break
         }
-    }
-
-    private func changed() {
-        if !isStopped { onChange() }
+        observer.tell?(.watched(update))
     }
 
     // MARK: Servers
 
-    /// The links to each server by itself, ready or not.
-    public var servers: [any RedisCalls] { masters }
-
-    private var masters: [CallLink] {
-        if let single { return [single] }
-        return map.masters.compactMap { clusters.first?.link(to: $0.id) }
+    /// The known masters with their slots; `nil` where one server has all keys.
+    private var slots: SlotMap? {
+        if case .slots(let map)? = watch?.placement { return map }
+        return nil
     }
 
-    private func facts(_ master: SlotMap.Master) -> ServerFacts? { clusters.first?.facts(master.id) }
+    /// The servers that the keys lie on.
+    private var servers: [ServerID] { slots?.masters.map(\.id) ?? link.servers }
 
-    /// Whether every slot has a master, and each of them accepts calls.
+    /// The server that has a key; `nil` while none is known.
+    private func server(of key: [UInt8]) -> ServerID? {
+        guard let slots else { return link.servers.first }
+        return slots[HashSlot.of(key)]?.id
+    }
+
+    /// Whether every key has a server, and each of them accepts calls.
     public var isWhole: Bool {
-        if let single { return single.isReady }
-        return map.uncovered.isEmpty && map.masters.allSatisfy { facts($0) != nil }
-    }
-
-    /// The run ids of all servers; empty while ``isWhole`` is `false`.
-    public var runIDs: Set<[UInt8]> {
-        guard isWhole else { return [] }
-        return Set(single.map { [$0.facts?.runID ?? []] } ?? map.masters.compactMap { facts($0)?.runID })
+        (slots?.uncovered ?? []).isEmpty && servers.allSatisfy { link.facts(of: $0) != nil }
     }
 
     /// Identifies the processes and, on a cluster, the owners of the slots: the text differs after any change of these.
@@ -137,33 +140,33 @@ public final class WholeRedis {
     /// Empty while ``isWhole`` is `false`.
     public var life: [UInt8] {
         guard isWhole else { return [] }
-        if let single { return single.facts?.runID ?? [] }
-        return map.masters.reduce(into: Array("\(map.generation)".utf8)) { $0 += [0x20] + (facts($1)?.runID ?? []) }
+        let processes = servers.map { link.facts(of: $0)?.runID ?? [] }
+        return Array(([Array("\(slots?.generation ?? 0)".utf8)] + processes).joined(separator: [0x20]))
+    }
+
+    /// The run ids of all servers; empty while ``isWhole`` is `false`.
+    public var runIDs: Set<[UInt8]> {
+        isWhole ? Set(servers.compactMap { link.facts(of: $0)?.runID }) : []
     }
 
     /// The run id of the process that has a key; `nil` while it is not known.
-    public func runID(of key: [UInt8]) -> [UInt8]? {
-        if let single { return single.facts?.runID }
-        return map[HashSlot.of(key)].flatMap { facts($0)?.runID }
-    }
+    public func runID(of key: [UInt8]) -> [UInt8]? { server(of: key).flatMap { link.facts(of: $0)?.runID } }
 
     /// The history of writes of the process that has a key; `nil` while it is not known.
-    public func history(of key: [UInt8]) -> [UInt8]? {
-        if let single { return single.facts?.history }
-        return map[HashSlot.of(key)].flatMap { facts($0)?.history }
-    }
+    public func history(of key: [UInt8]) -> [UInt8]? { server(of: key).flatMap { link.facts(of: $0)?.history } }
 
     /// The reason why it is not whole, in words for an operator.
     public var trouble: String {
-        if watch != nil, !map.masters.isEmpty, let slots = map.uncovered.first {
-            return "the slots \(slots.lowerBound)-\(slots.upperBound) have no master"
+        if let slots, !slots.masters.isEmpty, let missing = slots.uncovered.first {
+            return "the slots \(missing.lowerBound)-\(missing.upperBound) have no master"
         }
         return failure.map { "\($0.metricLabel) \($0.detail)" } ?? "no answer"
     }
 
     /// The failure of a server that is away; `nil` when there was none.
     public var failure: RedisFailure? {
-        masters.first { !$0.isReady }?.lastFailure ?? lastFailure ?? link.lastFailure
+        let away = servers.compactMap { link.link(to: $0) }.first { !$0.isReady }
+        return away?.lastFailure ?? lastFailure ?? link.lastFailure
     }
 
     /// Makes a call on every server: all replies, or one failure.
@@ -172,7 +175,7 @@ public final class WholeRedis {
     public func callEverywhere(
         _ call: RedisCall, _ completion: @escaping (Result<[RESPValue], RedisFailure>) -> Void
     ) {
-        let links = masters
+        let links = servers.compactMap { link.link(to: $0) }
         guard isWhole, !links.isEmpty else { return completion(.failure(RedisFailure(.disconnected))) }
         let gathered = Gathered(missing: links.count)
         for link in links {

@@ -40,7 +40,7 @@ public final class EpochReset {
         target.layout = LayoutGuard(settings.keys)
         let library = try ScriptLibrary(
             packs: [], directory: nil, namespaces: [String](), reservedPaths: [],
-            isCluster: target.url.isCluster)
+            isSharded: target.topology.isSharded)
         let table: ScriptTable
         do {
             guard let entry = library.table["reset_epoch"] else {
@@ -59,7 +59,7 @@ public final class EpochReset {
                 reactor: reactor, limits: ConnectionLimits(settings.limits, reactors: 1))
             redis = try WholeRedis(
                 context, target, name: "switchboard-reset-epochs", registry: table.registry,
-                nodesMax: settings.limits.clusterNodesMax, onChange: { [unowned self] in changed() })
+                tell: { [unowned self] in if $0.isChange { changed() } })
             timer = try ReactorTimer(reactor) { [unowned self] in work() }
         } catch let problem as StartProblem {
             throw problem

@@ -77,8 +77,7 @@ public final class DataMove {
             func whole(_ url: String) throws -> WholeRedis {
                 try WholeRedis(
                     context, try RedisTarget.reading(url, limits: limits), name: DataMove.clientName,
-                    registry: table.registry, nodesMax: limits.clusterNodesMax,
-                    onChange: { [unowned self] in connected() })
+                    registry: table.registry, tell: { [unowned self] in if $0.isChange { connected() } })
             }
             source = try whole(settings.from)
             target = try whole(settings.to)
@@ -128,7 +127,7 @@ public final class DataMove {
         lives = [source.life, target.life]
         timer?.set(atMs: reactor.nowMs + DataMove.lookEveryMs)
         isSame = !source.runIDs.isDisjoint(with: target.runIDs)
-        guard !isSame || source.map.masters.isEmpty && target.map.masters.isEmpty else {
+        guard !isSame || !source.link.isSharded && !target.link.isSharded else {
             return stop("--from and --to are servers of one cluster, where names are tagged already")
         }
         look { [self] found in

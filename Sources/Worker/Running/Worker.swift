@@ -6,21 +6,18 @@ import RedisLink
 import Service
 import Transport
 
-/// A worker on its thread: leases, refreshes and the outbox over one link for commands and one for events.
+/// A worker on its thread: leases, refreshes and the outbox over links for commands and for events.
 ///
 /// Callbacks only record events; the worker acts on them once, at the end of each tick. Thread: its own.
-final class Worker: PatternLinkOwner, NodeResident {
+final class Worker: KeyEventsOwner, NodeResident {
     private let parts: WorkerParts
     private let reactor: Reactor
-    private let servers: LocalServers
-    private let link: any RedisCalls
-    /// The events of every master, on a cluster.
-    private var cluster: ClusterEvents?
-    private var patterns: PatternLink?
+    private let redis: WholeRedis
+    private var link: any RedisCalls { redis.link }
+    private var events: KeyEvents?
     private let figures = WorkerFigures()
     private var refreshes: RefreshScheduler?
     private var relay: OutboxRelay?
-    private var keyspace: KeyspaceWatch?
     private var timer: ReactorTimer?
     private var listener: Listener?
     private let outboxWatch: OutboxWatch
@@ -54,29 +51,14 @@ final class Worker: PatternLinkOwner, NodeResident {
         outboxWatch = OutboxWatch(parts)
         let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(parts.limits, reactors: 1))
         let name = "switchboard-worker-" + String(decoding: parts.name, as: UTF8.self)
-        let connected = Connected()
-        servers = try LocalServers(context, parts.redis, name: name) { [log = parts.log] in SentinelLog.tell($0, log) }
-        let clusterReporter = Stale()
-        if parts.redis.url.isCluster {
-            link = try ClusterLink(
-                context, parts.redis, name: name, registry: parts.library.table.registry,
-                news: ClusterLink.News(
-                    onReady: { id, _ in
-                        clusterReporter.connected(id)
-                        connected.action()
-                    },
-                    onStale: { clusterReporter.stale($0) },
-                    onHistory: { [log = parts.log] in
-                        FailoverLog.tell($0, before: $1, keepsEpochs: $2, part: "worker", log)
-                    },
-                    onBrokenScript: { _, _ in }))
-        } else {
-            link = try CallLink(
-                context, parts.redis, servers.directory, name: name, registry: parts.library.table.registry,
-                onReady: { _ in connected.action() })
+        let reports = Reports()
+        let redis = try WholeRedis(context, parts.redis, name: name, registry: parts.library.table.registry) {
+            reports.take($0)
         }
+        self.redis = redis
+        let link = redis.link
         nodes = Worker.nodeWatch(parts, link)
-        connected.action = { [unowned self] in self.connected() }
+        reports.take = { [unowned self] in take($0) }
         let throttle = FaultThrottle(parts.log, reactor)
         let runner = CommandRunner(link: link, scripts: parts.library.table, settings: parts.commands) {
             throttle.write(script: $0, fault: $1)
@@ -88,22 +70,11 @@ final class Worker: PatternLinkOwner, NodeResident {
         self.refreshes = refreshes
         relay = OutboxRelay(parts: parts, link: link, runner: runner, reactor: reactor, figures: figures)
         timer = try ReactorTimer(reactor) {}
-        if let link = link as? ClusterLink {
-            cluster = try ClusterEvents(
-                parts, reactor, context, name: name, link: link, globs: refreshes.globs, owner: self)
-            clusterReporter.connected = { [unowned self] in cluster?.connected($0) }
-            clusterReporter.stale = { [unowned self] in cluster?.mapIsStale($0) }
-        } else if let link = link as? CallLink {
-            if !refreshes.globs.isEmpty {
-                keyspace = KeyspaceWatch(
-                    link: link, reactor: reactor, log: parts.log, setting: parts.keyspaceEvents,
-                    sweepMs: parts.limits.worker.sweepMs)
-            }
-            patterns = try PatternLink(
-                context, parts.redis, servers.directory, name: name + "-events", patterns: refreshes.globs,
-                channels: [parts.keys.outbox],
-                pingMs: parts.limits.redisProbeMs, pongMs: parts.limits.redisProbeTimeoutMs, owner: self)
-        }
+        let wish = KeyEvents.Wish(
+            patterns: refreshes.globs, channels: [parts.keys.outbox],
+            flags: refreshes.globs.isEmpty ? nil : Worker.flags(parts), pingMs: parts.limits.redisProbeMs,
+            pongMs: parts.limits.redisProbeTimeoutMs)
+        events = try KeyEvents(redis, wish, name: name + "-events", owner: self)
         listener = try parts.operationsListener?.open(context, limits: parts.limits) { [unowned self] in
             OperationsPeer(reactor: reactor, limits: parts.limits) { [unowned self] in report.response(to: $0) }
         }
@@ -118,15 +89,15 @@ final class Worker: PatternLinkOwner, NodeResident {
             limits: parts.limits)
     }
 
-    /// Lets the link be created before the action it calls.
-    private final class Connected {
-        var action: () -> Void = {}
+    private static func flags(_ parts: WorkerParts) -> KeyspaceFlags {
+        KeyspaceFlags(
+            maySet: parts.keyspaceEvents == .auto, everyMs: parts.limits.worker.sweepMs,
+            merged: NotificationFlags.merged)
     }
 
-    /// Lets the links to a cluster be created before the actions they call.
-    private final class Stale {
-        var connected: ([UInt8]) -> Void = { _ in }
-        var stale: (ClusterAddress?) -> Void = { _ in }
+    /// Lets the links be made before the object that takes their reports.
+    private final class Reports {
+        var take: (WholeRedis.Update) -> Void = { _ in }
     }
 
     // MARK: Every tick
@@ -137,12 +108,10 @@ final class Worker: PatternLinkOwner, NodeResident {
         apply(book.expire(nowMs: nowMs), nowMs)
         nodes.work(nowMs: nowMs)
         ask(nowMs)
-        let areTold = cluster?.isComplete ?? (keyspace?.isOn == true && patterns?.isLive == true)
-        refreshes?.trustEvents(areTold, nowMs: nowMs)
+        refreshes?.trustEvents(events?.isComplete == true, nowMs: nowMs)
         refreshes?.work(nowMs: nowMs)
         relay?.work(nowMs: nowMs) { [book] in book.token(of: Partition.outbox, nowMs: nowMs) != nil }
-        keyspace?.work(nowMs: nowMs)
-        cluster?.work(nowMs: nowMs)
+        events?.work(nowMs: nowMs)
         // After a lease it would read the time that the lease has just stored: no time is newer for a while.
         if isAsking { dataWatch.work(link, nowMs: nowMs) }
         calls.work(link, nowMs: nowMs)
@@ -155,7 +124,7 @@ final class Worker: PatternLinkOwner, NodeResident {
         if figuresMs <= nowMs { tellFigures(nowMs) }
         becomeReady()
         var nextMs = min(figuresMs, recheckMs, refreshes?.nextMs(nowMs: nowMs) ?? Int.max, relay?.nextMs ?? Int.max)
-        nextMs = min(nextMs, keyspace?.nextMs ?? cluster?.nextMs ?? Int.max)
+        nextMs = min(nextMs, events?.nextMs ?? Int.max)
         if book.heldCount > 0 { nextMs = min(nextMs, book.endMs) }
         if link.isReady { nextMs = min(nextMs, outboxWatch.dueMs, nodes.nextMs) }
         if link.isReady && parts.clock.isSettled && !isAsking { nextMs = min(nextMs, askMs) }
@@ -164,8 +133,7 @@ final class Worker: PatternLinkOwner, NodeResident {
 
     private func becomeReady() {
         // Without a right to the events a worker still works, by sweeps.
-        let isSettled = cluster?.isSettled ?? patterns.map { $0.isLive || $0.lastFailure != nil } ?? false
-        guard !isReady, book.endMs > reactor.nowMs, quickAsks == 0, isSettled else { return }
+        guard !isReady, book.endMs > reactor.nowMs, quickAsks == 0, events?.isSettled == true else { return }
         isReady = true
         parts.log.write(
             .info, "working",
@@ -240,13 +208,29 @@ final class Worker: PatternLinkOwner, NodeResident {
 
     // MARK: Links
 
+    private func take(_ update: WholeRedis.Update) {
+        switch update {
+        case .connected(let server):
+            events?.connected(server)
+            connected()
+        case .historyChanged(let master, let before, let keepsEpochs):
+            FailoverLog.tell(master, before: before, keepsEpochs: keepsEpochs, part: "worker", parts.log)
+        case .watched(.placed(let placement)): events?.follow(placement)
+        case .watched(.sentinels(let report)): SentinelLog.tell(report, parts.log)
+        case .watched(.unreachable(let failure)): patternsLost(failure)
+        case .watched(.damaged(let uncovered, _)):
+            guard let first = uncovered.first else { return }
+            let text = "\(first.lowerBound)-\(first.upperBound)"
+            parts.log.write(.warn, "slots have no master", [("first", text), ("ranges", "\(uncovered.count)")])
+        }
+    }
+
     private func connected() {
         toldFailure = ""
         parts.log.write(.info, "connected to redis", [])
         nodes.linkIsNew(nowMs: reactor.nowMs)
         dataWatch.connected(link, nowMs: reactor.nowMs)
         askMs = reactor.nowMs
-        keyspace?.connected()
         // Redis may have been restored to an earlier state.
         refreshes?.eventsMayBeMissing(nowMs: reactor.nowMs)
         relay?.restart()
@@ -268,6 +252,10 @@ final class Worker: PatternLinkOwner, NodeResident {
 
     func patternsLost(_ failure: RedisFailure) {
         tellTrouble("keyspace events lost: " + failure.metricLabel, failure.detail)
+    }
+
+    func keyspaceFlags(_ state: KeyspaceFlags.State) {
+        KeyspaceLog.write(state, sweepMs: parts.limits.worker.sweepMs, parts.log)
     }
 
     /// Logs why there is no link; once per reason.

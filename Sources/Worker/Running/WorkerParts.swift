@@ -41,12 +41,8 @@ struct WorkerParts: Sendable {
         self.redis = redis
         library = try ScriptLibrary(
             packs: settings.packs, directory: settings.scripts, namespaces: settings.namespaces.keys, reservedPaths: [],
-            isCluster: redis.url.isCluster)
-        if redis.url.isCluster, let script = library.catalogue.spanning.first {
-            throw StartProblem(
-                "\(script.file.path) needs all its keys on one server (\(script.spanReason)); leave its pack out, or use one"
-                    + " server")
-        }
+            isSharded: redis.topology.isSharded)
+        try library.refuseSpanning(isSharded: redis.topology.isSharded)
         guard let lease = library.table["lease"]?.id, let publish = library.table["publish"]?.id,
             let setMember = library.table["set_member"]?.id, let expireCalls = library.table["expire_calls"]?.id,
             let outboxDone = library.table["outbox_done"]?.id, let outboxFigures = library.table["outbox_figures"]?.id

@@ -9,6 +9,7 @@ import Transport
 
 @testable import Gateway
 @testable import Operations
+@testable import Sessions
 @testable import Topics
 
 /// A deterministic model of everything around ``Session``: the topics are the real ones.
@@ -39,7 +40,7 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess {
 
     /// Shared by the runs of a thread: what they count is not looked at.
     struct Fixtures {
-        let mailbox: Mailbox<BusMessage>
+        let mailbox: Mailbox<BusRequest>
         let statistics: ShardStatistics
         let access: AccessPolicy
         let event: EventName
@@ -96,7 +97,7 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess {
     private var members: Set<Topic> = []
     private(set) var followsSet: Set<Topic> = []
     private var calls: [Call] = []
-    private var messages: [BusMessage] = []
+    private var messages: [BusRequest] = []
 
     // What is counted against what was paid.
     var joinsPaid = 0
@@ -346,7 +347,7 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess {
         checkMembers()
         if violation == nil, joins > joinsPaid { violated("\(joins) joins, \(joinsPaid) paid") }
         for client in clients { client.end() }
-        var rest: [BusMessage] = []
+        var rest: [BusRequest] = []
         fixtures.mailbox.drain(into: &rest)
         // They hold the world in turn.
         (services, servicesMade) = (nil, [])

@@ -10,6 +10,7 @@ import Transport
 
 @testable import Gateway
 @testable import Operations
+@testable import Sessions
 @testable import Topics
 
 /// As much of a shard as a peer needs: topics whose log is empty, and Redis answers at once.
@@ -19,7 +20,7 @@ final class ToyGateway {
     private let toy = ToyServices()
     private let access: AccessPolicy
     private let statistics: ShardStatistics
-    private let mailbox: Mailbox<BusMessage>
+    private let mailbox: Mailbox<BusRequest>
     var nowMs = 1_000
     private var offsets: [Topic: Int] = [:]
 

@@ -8,9 +8,9 @@ import Testing
         #expect(url.endpoint == .cluster(nodes, tls: true))
         #expect(url.user == bytes("app"))
         #expect(url.password == bytes("p,"))
-        #expect(url.isCluster && url.isEncrypted)
+        #expect(url.topology.isSharded && url.isEncrypted)
         #expect(url.description == "rediss+cluster://app:***@a:6379,b:5000,[::1]:5001")
-        #expect(!(try RedisURL(parsing: "redis://a")).isCluster)
+        #expect(!(try RedisURL(parsing: "redis://a")).topology.isSharded)
     }
 
     @Test(

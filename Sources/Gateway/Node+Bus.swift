@@ -1,0 +1,17 @@
+import Bus
+import Core
+import Operations
+import Reactors
+
+/// The surroundings of the bus.
+extension Node {
+    var busContext: BusContext {
+        BusContext(
+            name: name, keys: keys, redis: redis, shards: shards.count,
+            send: { [shards] in shards[$0].send(contentsOf: $1.lazy.map { .bus($0) }) },
+            read: { [limits] in NodeInbox.read($0, limits) }, bounds: ChannelMessage.Bounds(limits),
+            json: limits.answers, jsonBytesMax: limits.answerBytesMax, probeMs: limits.redisProbeMs,
+            probeTimeoutMs: limits.redisProbeTimeoutMs, figures: figures.bus, links: figures.redis,
+            sentinels: figures.sentinel, masters: figures.masters, health: health, log: log)
+    }
+}

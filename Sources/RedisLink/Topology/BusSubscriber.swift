@@ -1,0 +1,79 @@
+/// The links that receive channels, from wherever the channels are.
+///
+/// Thread: the reactor's.
+public protocol BusSubscriber: AnyObject {
+    /// The servers that channels come from now; on a cluster none before the first map.
+    var servers: [BusServer] { get }
+    /// The present placement; `nil` where the address is constant.
+    var placement: Placement? { get }
+    /// Wants a channel; returns `true` when it is live already, otherwise the owner is notified later.
+    func want(_ channel: [UInt8]) -> Bool
+    /// Stops wanting a channel.
+    func unwant(_ channel: [UInt8])
+    /// Sends the subscriptions and unsubscriptions that this tick has gathered; called once in each tick.
+    func flush()
+    /// State of the link to a server.
+    func report(of server: ServerID) -> LinkReport
+    /// Gives up the connection to a server and dials again.
+    func reconnect(_ server: ServerID, _ failure: RedisFailure)
+    /// Takes a reason to ask where the servers are.
+    func hint(_ hint: ServerHint)
+    /// A thread with links that publish has left all servers that are not in the placement of that generation.
+    func followed(by follower: Int, generation: Int)
+    /// Acts where only time has passed; called often.
+    func work()
+}
+
+/// The callbacks of the links that receive channels.
+///
+/// Thread: the reactor's.
+public protocol BusSubscriberOwner: AnyObject {
+    /// A channel is live from now on, for the first time or again; earlier messages may have been missed.
+    func channelLive(_ channel: [UInt8])
+    /// A message arrived on a channel.
+    func channelMessage(_ channel: [UInt8], _ payload: [UInt8])
+    /// Channels are no longer live; each is reported live again later.
+    func channelsLost(_ channels: [[UInt8]], _ failure: RedisFailure)
+    /// The only connection was lost with every channel; each is reported live again later.
+    func allChannelsLost(_ failure: RedisFailure)
+    /// The link to a server was connected or lost.
+    func linkChanged(_ server: ServerID)
+    /// The watch of the servers has a result; links that publish are to follow a placement first.
+    func watched(_ update: PlacementUpdate)
+    /// A link is made; returns the figures in which it counts. `address` is `nil` unless it leads to a master of a cluster.
+    func linkMade(_ name: String, to address: ClusterAddress?) -> RedisStatistics
+}
+
+/// A server that channels come from.
+public struct BusServer: Equatable, Sendable {
+    /// Its id; empty for the only one.
+    public let id: ServerID
+    /// Its address as a master of a cluster; `nil` for the only server.
+    public let address: ClusterAddress?
+    /// Its slots in order; empty for the only server, which has all channels.
+    public let slots: [ClosedRange<Int>]
+
+    /// Takes the parts.
+    public init(id: ServerID, address: ClusterAddress?, slots: [ClosedRange<Int>]) {
+        self.id = id
+        self.address = address
+        self.slots = slots
+    }
+}
+
+/// The requirements for the links that receive channels.
+public struct BusPlan {
+    /// The plain channel on which other processes send to this one.
+    let inbox: [UInt8]
+    /// The number of threads with links that publish: they leave an old master first.
+    let followers: Int
+    /// The figures of the questions to Sentinels.
+    let sentinels: SentinelStatistics
+
+    /// Takes the requirements.
+    public init(inbox: [UInt8], followers: Int, sentinels: SentinelStatistics) {
+        self.inbox = inbox
+        self.followers = followers
+        self.sentinels = sentinels
+    }
+}
