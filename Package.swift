@@ -106,9 +106,11 @@ let package = Package(
         room("Topics", ["Commands", "Compression", "Core", "Dialects", "Operations", "Reactors", "Rights", "Transport", "WebSocketCodec"]),
         room("EventLogs", ["Commands", "Core", "Dialects", "Operations", "Reactors", "RedisLink", "Rights", "Service", "Topics"]),
         room("Calls", ["Commands", "Configuration", "Core", "EventLogs", "Operations", "Reactors", "RedisLink", "Rights", "Service"]),
+        room("Presence", ["Core", "Dialects", "EventLogs", "Operations", "Reactors", "RedisLink", "Rights", "Topics", "Transport"]),
         room(
             "Gateway",
             [
+                "Presence",
                 "Calls",
                 "EventLogs",
                 "Topics",
@@ -181,15 +183,15 @@ let package = Package(
         tests("Transport", ["Transport", "Reactors", "Core", "CLinux", "COpenSSL"]),
         tests("Rights", ["Rights", "Core", "COpenSSL"]),
         tests("RedisLink", ["RedisLink", "Reactors", "Core"]),
-        tests("Commands", ["Commands", "Core", "HTTPCodec", "RedisLink", "Rights", "Scripts"]),
+        tests("Commands", ["Commands", "Core", "HTTPCodec", "RedisLink", "Rights", "Scripts", "Service"]),
         tests("Worker", ["Worker", "Commands", "Core", "RedisLink", "Scripts"]),
-        tests("Courier", ["Courier", "Configuration", "Core", "Reactors", "RedisLink", "Rights"]),
+        tests("Courier", ["Courier", "Configuration", "Core", "Push", "Reactors", "RedisLink", "Rights", "Service"]),
         tests("SwitchboardClient", ["SwitchboardClient", "SwitchboardClientLinux"]),
         tests("Bench", ["switchboard-bench", "Core"]),
         tests(
             "Gateway",
             [
-                "Gateway", "Calls", "EventLogs", "Topics", "Commands", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights",
+                "Gateway", "Presence", "Calls", "EventLogs", "Topics", "Commands", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights",
                 "Transport", "Configuration", "Scripts",
             ]),
     ] + fuzzers

@@ -25,7 +25,7 @@ import weights  # it finds the modules of the tests
 import chats
 import lua_scripts
 from command_scripts import Commands, Header
-from lua_scripts import LUA, Scripts, script_names, script_path
+from lua_scripts import LUA, Scripts, pack_of, script_names, script_path
 from support.redis_server import RedisServer
 from weight_cases import CASES, Site
 
@@ -222,7 +222,7 @@ def measured(db, pack: str | None, runs: int, only: set[str] | None = None) -> l
             if only is not None and name not in only:
                 continue
             if name not in costs:
-                home = script_path(name, *folders).parent.name
+                home = pack_of(script_path(name, *folders))
                 costs[name] = Cost(name, home, callers(header), int(header.tag("weight") or 1_000))
             measure(meter, case, costs[name], folders, header, runs)
     return list(costs.values())

@@ -1,19 +1,18 @@
 /// The embedded Lua scripts, by pack.
 ///
-/// A pack is a folder beside this file. The build embeds its files, so none is listed here; `README.md` describes how a
-/// script is written and which texts surround it when it is loaded.
+/// A pack is a folder beside this file, and may have folders for its scripts. The build embeds the files, so none is
+/// listed here; `docs/scripts` describes how a script is written and which texts surround it when it is loaded.
 public enum Scripts {
     /// A Lua file.
     public struct File: Sendable {
-        /// The folder of the file.
+        /// The pack's folder.
         public let pack: String
+        /// The file's path, which messages name: `barbershop/dj/vote.lua`.
+        public let path: String
         /// The file's name without `.lua`; in its pack no other file has it.
         public let name: String
         /// Its bytes.
         public let source: [UInt8]
-
-        /// The script's name in messages: `barbershop/vote.lua`.
-        public var path: String { pack + "/" + name + ".lua" }
     }
 
     /// The pack that is always present: the preludes of scripts, and the scripts that the gateway calls by itself.
@@ -34,13 +33,21 @@ public enum Scripts {
     /// The text put before ``prelude`` in front of `publish`: its common case, which needs nothing of the prelude.
     public static let quickPublish: File = shared("quick")
 
+    /// The texts put behind the state of a namespace: a join, and a look at a topic's position.
+    ///
+    /// They are scripts, too.
+    public static let (subscribe, position): (File, File) = (shared("subscribe"), shared("position"))
+
     /// Every script but the preludes, in the order of their paths.
     public static let files: [File] = all.filter {
-        $0.name != constantsName && ($0.pack != core || !preludes.contains($0.name))
+        $0.name != constantsName && ($0.pack != core || !(preludes + [templatesName]).contains($0.name))
     }
 
     /// The packs' files of shared numbers, which are not scripts.
     public static let constants: [File] = all.filter { $0.name == constantsName }
+
+    /// The expressions that core's scripts share, which are no script either.
+    public static let templates: File = shared(templatesName)
 
     /// Each pack's own description, the text of its `pack.json`, by the pack's name.
     public static let packs: [String: [UInt8]] = {
@@ -52,6 +59,7 @@ public enum Scripts {
     }()
 
     private static let constantsName = "constants"
+    private static let templatesName = "format"
 
     private static let preludes = [
         "prelude", "writes", "checks", "values", "command", "run", "outside", "elsewhere", "quick",
@@ -59,8 +67,9 @@ public enum Scripts {
 
     private static let all: [File] = EmbeddedFiles.all.compactMap { path, text in
         let parts = path.split(separator: "/")
-        guard parts.count == 2, path.hasSuffix(".lua") else { return nil }
-        return File(pack: String(parts[0]), name: String(parts[1].dropLast(4)), source: Array(text.utf8))
+        guard (2...3).contains(parts.count), path.hasSuffix(".lua") else { return nil }
+        let name = parts[parts.count - 1].dropLast(4)
+        return File(pack: String(parts[0]), path: path, name: String(name), source: Array(text.utf8))
     }
 
     private static func shared(_ name: String) -> File {

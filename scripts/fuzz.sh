@@ -58,6 +58,16 @@ fuzz() {
     printf '%s\n' "$result" >"$scratch/logs/$target.result"
 }
 
+# The messages that scripts write, and those with words that they refuse (Tests/LuaTests/test_event_format.py).
+mkdir -p "$scratch/corpus/FuzzChannel"
+python3 - Tests/Fixtures/event_format.json "$scratch/corpus/FuzzChannel" <<'END'
+import json, pathlib, sys
+forms = json.loads(pathlib.Path(sys.argv[1]).read_text())
+messages = [*(each["message"] for each in forms["written"]), *forms["refused"], *forms["reset"]]
+for number, message in enumerate(messages):
+    pathlib.Path(sys.argv[2], f"form-{number}").write_bytes(message.encode())
+END
+
 rm -f "$scratch"/logs/*.result
 at_once=$(nproc)
 for target in "${targets[@]}"; do

@@ -36,6 +36,9 @@ public struct PublishReader: Sendable {
         self.bytesMax = bytesMax
     }
 
+    /// The members of a publish that is one object.
+    public var members: [String] { ["topic", "event", form.data, "id"] }
+
     /// Reads a publish whose members are all in one object.
     public func request(_ object: JSON.Value) throws(Refusal) -> PublishRequest {
         try request(on: NativeTarget.topic(object["topic"]), object)

@@ -1,6 +1,6 @@
 public import Commands
 public import Core
-import Dialects
+public import Dialects
 import Operations
 public import Reactors
 public import RedisLink
@@ -140,15 +140,17 @@ public final class EventLog: TopicReader {
     /// It is sent at the end of the tick's turn, with the other events of its topic, or after the pending call of the
     /// topic. Events of one topic keep their order.
     ///
-    /// `payer` is charged for Redis's time and for the stored bytes, unless it is a service; `nil`: the gateway itself.
+    /// `id` is the one of the request, bound to its publisher. `payer` is charged for Redis's time and for the stored
+    /// bytes, unless it is a service; `nil`: the gateway itself.
     public func publish(
-        _ topic: Topic, _ event: EventName, _ data: [UInt8], _ id: PublishID?, origin: EchoExclusion? = nil,
-        payer: Payer?, _ completion: @escaping (Result<PublishReceipt, Refusal>) -> Void
+        _ request: PublishRequest, id: PublishID?, origin: EchoExclusion? = nil, payer: Payer?,
+        _ completion: @escaping (Result<PublishReceipt, Refusal>) -> Void
     ) {
+        let topic = request.topic
         guard let policy = access.policy(of: topic) else {
             return completion(.failure(Refusal(.notFound, "there is no such namespace")))
         }
-        let event = PublishCall.Event(event, data: data, id: id, origin: origin)
+        let event = PublishCall.Event(request.event, data: request.data, id: id, origin: origin)
         let paid: KeptBudget.Paid?
         switch pay(payer, topic, event, policy) {
         case .success(let receipt): paid = receipt

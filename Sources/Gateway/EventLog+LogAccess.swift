@@ -7,11 +7,9 @@ import Rights
 /// The log as sessions use it.
 extension EventLog: LogAccess {
     func publish(
-        _ request: PublishRequest, id: PublishID?, origin: EchoExclusion?, payer: Payer,
+        _ request: PublishRequest, id: PublishID?, excluding origin: EchoExclusion?, payer: Payer,
         _ completion: @escaping (Result<Position, Refusal>) -> Void
     ) {
-        publish(request.topic, request.event, request.data, id, origin: origin, payer: payer) {
-            completion($0.map(\.position))
-        }
+        publish(request, id: id, origin: origin, payer: payer) { completion($0.map(\.position)) }
     }
 }

@@ -89,9 +89,6 @@ public final class GatewayNode {
         } catch {
             throw StartProblem("cannot start a thread: \(error)")
         }
-        if settings.testFault != .none {
-            log.write(.warn, "this node is broken on purpose", [("testFault", settings.testFault.rawValue)])
-        }
         node.health.checkDescriptors(connectionsMax: settings.limits.connectionsMax)
     }
 

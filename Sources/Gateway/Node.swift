@@ -36,7 +36,6 @@ final class Node: Sendable {
     let dialects: DialectRegistry
     /// Size in bytes from which on a message is deflated.
     let deflateBytesMin: Int
-    let testFault: TestFault
     let http: HTTPOptions
     /// Makes routes beside the gateway's own; `nil` where there are none.
     let extraRoutes: ExtraRoutesMaker?
@@ -97,7 +96,6 @@ final class Node: Sendable {
         self.proofs = proofs
         dialects = DialectRegistry.standard(settings, proofs)
         deflateBytesMin = settings.deflateBytesMin
-        testFault = settings.testFault
         http = HTTPOptions(settings, isLocal: extraRoutes != nil)
         self.extraRoutes = extraRoutes
         proxyMismatch = ProxyMismatch(settings.proxyProtocol, log: log)

@@ -1,2 +1,4 @@
+import Presence
+
 /// Presence as sessions use it.
 extension PresenceTracker: PresenceAccess {}

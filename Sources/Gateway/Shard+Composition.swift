@@ -5,6 +5,7 @@ import Core
 import EventLogs
 import HTTPCodec
 import Operations
+import Presence
 import Reactors
 import RedisLink
 import Rights
@@ -35,7 +36,7 @@ extension Shard {
                 limits: node.limits, access: node.access, budget: SessionBudgets(node, clock, log, topics)),
             topics: topics, encodings: EncodingTable(written: statistics.encodings, deflation: deflation), log: log,
             presence: presence, commands: SessionCommands(commands, log),
-            callers: SessionCallers(node, clock, statistics),
+            callers: SessionCallers(node.gate, node.rates, node.clientLog, node.limits, clock, statistics),
             reports: SessionReports(node.clientLog, clock, statistics))
     }
 

@@ -5,6 +5,7 @@ import Core
 import Dialects
 import EventLogs
 import Operations
+import Presence
 import Reactors
 import RedisLink
 import Rights
@@ -36,7 +37,7 @@ final class Shard {
     let reactor: Reactor
     private let mailbox: Mailbox<ShardMessage>
     private let context: ConnectionContext
-    let link: any RedisCalls
+    let link: any RedisLinks
     /// `nil` unless an event must be on replicas before it is acknowledged.
     let replicas: ReplicaWaits?
     private let desk: ReadScheduler
@@ -84,8 +85,8 @@ final class Shard {
         presence = try Shard.presence(node, index, reactor, link, desk, statistics)
         commands = Shard.commands(node, index, link, replicas, desk, statistics, clock, store)
         topics = TopicTable(
-            limits: node.limits, repairs: node.testFault != .noRepair,
-            store: store, channels: BusInterest(bus: node.bus, shard: index), statistics: statistics,
+            limits: node.limits, store: store, channels: BusInterest(bus: node.bus, shard: index),
+            statistics: statistics,
             nowMs: { reactor.nowMs })
         let services = Shard.services(node, clock, statistics, deflation, store, topics, presence, commands)
         let open = OpenTransports(count: statistics.sessions)

@@ -161,12 +161,10 @@ class ClusterRounds(Rounds):
 
 def make_world(options, path) -> World:
     """Two gateways over a cluster of three masters and three replicas."""
-    world_options = runs.world_options(options)
-    flags = world_options.pop("flags") + ("--shards", str(SHARDS))
     fleet = Fleet(path / "cluster", proxied=bool(BY_PROXY & set(options.kinds)))
-    return World(path, gateways=GATEWAYS, per_client=1, deadline=60, redis=fleet, flags=flags, through_nginx=False,
-                 publishers=PUBLISHERS, batch=1, limits={"redisProbeMs": 500}, settle_seconds=IDLE_SECONDS + 15,
-                 **world_options)
+    return World(path, gateways=GATEWAYS, per_client=1, deadline=60, redis=fleet, flags=("--shards", str(SHARDS)),
+                 through_nginx=False, publishers=PUBLISHERS, batch=1, limits={"redisProbeMs": 500},
+                 settle_seconds=IDLE_SECONDS + 15, **runs.world_options(options))
 
 
 def judge(path, played, _) -> list:

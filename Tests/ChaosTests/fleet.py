@@ -204,10 +204,8 @@ class GroupRounds(Rounds):
 def make_world(options, path) -> World:
     """Two gateways over a master, its replica and three Sentinels."""
     more = ("--redis-wait", str(options.redis_wait)) if options.redis_wait else ()
-    world_options = runs.world_options(options)
-    flags = world_options.pop("flags") + more + ("--shards", "2")
     return World(path, gateways=2, per_client=1, deadline=60, redis=SentinelGroup(path / "group", proxied=True),
-                 flags=flags, through_nginx=False, **world_options)
+                 flags=(*more, "--shards", "2"), through_nginx=False, **runs.world_options(options))
 
 
 def judge(_, played, report) -> list:

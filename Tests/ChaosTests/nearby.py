@@ -220,7 +220,7 @@ def search(db, walk, logs=()):
             found.append("an exact place is in a log")
     for name in map(bytes.decode, db.scan_iter("*", count=1_000)):
         # Whom others block or mute stays theirs, and neither a topic's position nor a lease tells anything.
-        # Notes against calls that come late end after an hour (lua/README.md).
+        # Notes against calls that come late end after an hour (docs/scripts/packs.md).
         is_own = not name.endswith(("#blocks", "#mutes", "#blockers", "#muters", "#meta", "#fence", "#erased", "_at"))
         for text in texts_of_key(db, name):
             count += 1

@@ -17,7 +17,6 @@ def arguments(description: str, **defaults) -> argparse.ArgumentParser:
     parser.add_argument("--rate", type=float, default=defaults.get("rate", 200), help="publishes a second")
     parser.add_argument("--topics", type=int, default=defaults.get("topics", 20))
     parser.add_argument("--rounds", type=int, default=defaults.get("rounds", 20))
-    parser.add_argument("--no-repair", action="store_true", help="gateways do not repair: the checker must see it")
     parser.add_argument("--keep", action="store_true", help="keep the logs of a good run, too")
     return parser
 
@@ -33,8 +32,7 @@ def parse(parser: argparse.ArgumentParser) -> argparse.Namespace:
 
 def world_options(options) -> dict:
     """What the shared options say to a World."""
-    return {"seed": options.seed, "clients": options.clients, "topics": options.topics,
-            "flags": ("--test-fault", "no-repair") if options.no_repair else ()}
+    return {"seed": options.seed, "clients": options.clients, "topics": options.topics}
 
 
 @contextlib.contextmanager

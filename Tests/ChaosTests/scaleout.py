@@ -133,7 +133,7 @@ def run(options, directory):
                persistence="always", crowds=crowds, nginx_workers=workers, batch=1, padding=120,
                attempts=ATTEMPTS_PER_PROCESS,
                limits=LIMITS | {"drainMs": int(options.drain * 1_000), "drainGraceMs": 500},
-               **runs.world_options(options) | {"flags": ("--shards", "1")}) as world:
+               flags=("--shards", "1"), **runs.world_options(options)) as world:
         print(f"{options.clients} clients in {crowds} processes, {workers} workers of nginx, {GATEWAYS} gateways: all "
               f"live after {time.monotonic() - began:.1f} s", flush=True)
         world.rate(options.rate)

@@ -11,7 +11,7 @@ from support.seeds import seed_of
 
 
 def options(kinds, **more):
-    return argparse.Namespace(seed=seed_of("fleets"), clients=10, topics=20, rate=40, rounds=1, no_repair=False,
+    return argparse.Namespace(seed=seed_of("fleets"), clients=10, topics=20, rate=40, rounds=1,
                               kinds=kinds, **more)
 
 

@@ -89,7 +89,7 @@ class World:
                  batch: int = 32, padding: int = 150, limits: dict | None = None, through_nginx: bool = True,
                  deadline: float = 15, late: int = 0, publish_to: int | None = None,
                  patience: float = 60, crowds: int = 1, nginx_workers: int | None = None,
-                 attempts: int | None = None, others: int = 0, forgets: bool = False, redis=None,
+                 attempts: int | None = None, others: int = 0, forgets: bool = False, loses: bool = False, redis=None,
                  settle_seconds: float = 15):
         self.directory = Path(directory)
         self.directory.mkdir(parents=True, exist_ok=True)
@@ -108,6 +108,8 @@ class World:
         self.crowds, self.attempts = crowds, attempts
         # Clients of other dialects beside the native ones; whether each of them loses an event, which must be found.
         self.others, self.forgets = others, forgets
+        # Proxies between the native clients and the gateways, by which frames of plain WebSockets can be lost.
+        self.loses, self.client_proxies = loses, []
         assert BENCH.exists(), f"{BENCH} is missing: `make bench` makes it"
         self.stack = contextlib.ExitStack()
         # One server, or a group of them that is passed.
@@ -162,6 +164,10 @@ class World:
             self.stack.enter_context(self.nginx)
         for gateway in at_once:
             self._baseline(gateway)
+        if self.loses:
+            self.client_proxies = [
+                self.stack.enter_context(FaultProxy(one.address("plain"), self.seed, websockets=True))
+                for one in self.gateways]
         addresses = [self.nginx.stream] if self.through_nginx else [one.fixed for one in self.gateways]
         self._start_crowd(addresses)
         self._start_publishers(
@@ -184,7 +190,8 @@ class World:
         for number, clients in enumerate(shares):
             # Each process of several has an address of nginx to itself, for which the certificate is not valid.
             own = [self.nginx.streams[number]] if len(self.nginx.streams) > 1 else addresses
-            urls = [word for address in own for word in ("--url", f"wss://{address}/ws")]
+            roots = [f"ws://127.0.0.1:{one.port}" for one in self.client_proxies] or [f"wss://{one}" for one in own]
+            urls = [word for root in roots for word in ("--url", f"{root}/ws")]
             trust = ["--ca", self.certificate.cert] if own is addresses else []
             pace = ["--attempts", self.attempts] if self.attempts else []
             started.append(Commanded(

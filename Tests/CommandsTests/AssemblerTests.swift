@@ -6,11 +6,11 @@ import Testing
 /// The text that is loaded, and how its lines are told.
 @Suite struct AssemblerTests {
     private let assembler = ScriptAssembler(
-        prelude: bytes("-- p1\n-- p2\n"),
+        prelude: ScriptFile(name: "prelude", path: "core/prelude.lua", bytes: bytes("-- p1\n-- p2\n")),
         command: [ScriptFile(name: "command", path: "command.lua", bytes: bytes("-- c1\n"))],
         outside: nil,
-        subscribe: bytes("-- s1\n"),
-        position: bytes("-- o1\n"),
+        subscribe: ScriptFile(name: "subscribe", path: "core/subscribe.lua", bytes: bytes("-- s1\n")),
+        position: ScriptFile(name: "position", path: "core/position.lua", bytes: bytes("-- o1\n")),
         quick: ["publish": ScriptFile(name: "quick", path: "quick.lua", bytes: bytes("-- q1\n"))])
 
     private static let whole = script(

@@ -50,7 +50,7 @@ import Testing
     func headersNeverTrapAndProblemsHaveTheirPlace(_ seed: UInt64) {
         var random = Seeded(seed)
         let assembler = ScriptAssembler(
-            prelude: [], command: [], outside: nil, subscribe: [], position: [], quick: [:])
+            prelude: noFile, command: [], outside: nil, subscribe: noFile, position: noFile, quick: [:])
         var accepted = 0
         for round in 0..<Histories.count(750, atLeast: 600) {
             let source = MutationTests.mutated(MutationTests.seeds[round % MutationTests.seeds.count], &random)

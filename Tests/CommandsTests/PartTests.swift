@@ -14,7 +14,7 @@ import Testing
         #expect(descriptor.parts == [wave, greet])
         #expect(all.plain.map(\.name) == ["publish"], "a part is no script of its own")
         let assembler = ScriptAssembler(
-            prelude: [], command: [], outside: nil, subscribe: [], position: [], quick: [:])
+            prelude: noFile, command: [], outside: nil, subscribe: noFile, position: noFile, quick: [:])
         let assembled = assembler.script(descriptor)
         let lines = String(decoding: assembled.text, as: UTF8.self).split(
             separator: "\n", omittingEmptySubsequences: false)
@@ -33,7 +33,7 @@ import Testing
         let provider = try #require(all.states["shop"])
         #expect(provider.parts == [greet])
         let assembler = ScriptAssembler(
-            prelude: [], command: [], outside: nil, subscribe: [], position: [], quick: [:])
+            prelude: noFile, command: [], outside: nil, subscribe: noFile, position: noFile, quick: [:])
         for assembled in assembler.scripts(provider) {
             let lines = String(decoding: assembled.text, as: UTF8.self).split(
                 separator: "\n", omittingEmptySubsequences: false)

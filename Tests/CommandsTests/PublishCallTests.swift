@@ -111,6 +111,27 @@ import Testing
         }
     }
 
+    /// `Tests/LuaTests/test_event_format.py` calls the script with the same words.
+    @Test func theScriptGetsItsWordsAndItsAnswerIsRead() throws {
+        let registry = try ScriptRegistry(scripts: [("publish", [])]) { Digest.sha1($0) }
+        let (script, topic) = (try #require(registry.script(named: "publish")), try #require(Topic("shop:42")))
+        let policy = try #require(StandardTables.namespaces["shop"])
+        let stamp = CommandCallBuilder.CallStamp(nowMs: 5, run: bytes("r"), epoch: bytes("c"), random: [])
+        for one in try EventVectors.load().written {
+            let id = MessageID(bytes(one.id)).map { PublishID($0, of: .service("k"), connection: []) }
+            let event = PublishCall.Event(
+                try #require(EventName(one.event)), data: bytes(one.data), id: id,
+                origin: EchoExclusion(bytes(one.origin)))
+            let call = PublishCall(topic, [event]).call(
+                script, keys: Keys(prefix: []), policy: policy, seenSeconds: 300, stamp, top: nil)
+            #expect(call.arguments[1...3].map { text($0) } == one.words)
+            let position = try #require(Position(epoch: bytes(one.epoch), offset: one.offset))
+            #expect(
+                PublishCall.PublishResult.read(.string(bytes(one.reply)), count: 1)
+                    == [PublishCall.PublishResult(outcome: .published, position: position)])
+        }
+    }
+
     @Test func theReplyTellsOfEachEvent() throws {
         let position = try #require(Position(epoch: bytes("e-1"), offset: 9_007_199_254_740_991))
         let reply = RESPValue.string(bytes("e-1 9007199254740991 0 e-1 9007199254740991 1 - 0 2"))

@@ -63,7 +63,8 @@ import Testing
 
     @Test func aScriptsLinesStayWhereTheyAre() throws {
         let assembler = ScriptAssembler(
-            prelude: bytes("-- @only a\nlocal a\n-- @end\n"), command: [], outside: nil, subscribe: [], position: [],
+            prelude: ScriptFile(name: "prelude", path: "prelude.lua", bytes: bytes("-- @only a\nlocal a\n-- @end\n")),
+            command: [], outside: nil, subscribe: noFile, position: noFile,
             quick: [:])
         let with = assembler.script(ScriptFile(name: "p", path: "p.lua", bytes: bytes("return a")))
         let without = assembler.script(ScriptFile(name: "p", path: "p.lua", bytes: bytes("return b")))

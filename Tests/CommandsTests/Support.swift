@@ -10,6 +10,9 @@ func script(_ name: String, _ header: String, body: String = "return {}\n") -> S
     return ScriptFile(name: name, path: name + ".lua", bytes: Array((lines + body).utf8))
 }
 
+/// A shared file without a text.
+let noFile = ScriptFile(name: "", path: "", bytes: [])
+
 /// The least header of a command that writes, with more lines after it.
 func command(_ name: String, _ more: String = "", allow: String = "user|service|worker") -> ScriptFile {
     script(

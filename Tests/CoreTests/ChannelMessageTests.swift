@@ -23,6 +23,23 @@ import Testing
         #expect(parse("Pk 1 e -\n{\n \"a\" : 1\n}") != nil, "only the first newline ends the head")
     }
 
+    /// `Tests/LuaTests/test_event_format.py` compares the same vectors with what the scripts write.
+    @Test func whatScriptsWriteIsRead() throws {
+        let vectors = try EventVectors.load()
+        #expect(vectors.written.count >= 6)
+        for one in vectors.written {
+            let message = ChannelMessage(
+                position: Position(epoch: Array(one.epoch.utf8), offset: one.offset),
+                event: try #require(EventName(one.event)), id: MessageID(Array(one.id.utf8)),
+                data: Array(one.data.utf8), origin: EchoExclusion(Array(one.origin.utf8)))
+            #expect((message.id == nil) == one.id.isEmpty && (message.origin == nil) == one.origin.isEmpty)
+            #expect(parse(one.message) == message && message.position != nil)
+        }
+        #expect(vectors.refused.count >= 16)
+        for text in vectors.refused { #expect(parse(text) == nil, "\(text)") }
+        #expect(vectors.reset.map { parse($0)?.event } == [EventName("epoch:reset")])
+    }
+
     @Test func theSessionItCameFromIsRead() {
         #expect(parse("Pk3x9 18 e op-1 s_-9\n{}")?.origin == EchoExclusion(Array("s_-9".utf8)))
         #expect(parse("Pk3x9 18 e op-1 s_-9\n{}")?.id == MessageID(Array("op-1".utf8)))

@@ -23,7 +23,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 from certificates import write_certificate  # noqa: E402
 from gateway_process import API_KEY, Gateway  # noqa: E402
 from node_process import ENVIRONMENT  # noqa: E402
-from operator_scripts import EXAMPLE, GUIDE, example, script, write_scripts  # noqa: E402
+from operator_scripts import EXAMPLE, LUA, example, script, write_scripts  # noqa: E402
 from support.redis_server import RedisServer  # noqa: E402
 from tokens import SECRET, sign  # noqa: E402
 
@@ -66,7 +66,7 @@ def document(gateway, key: str | None = API_KEY) -> dict:
 
 def _scripts_that_say(words: str) -> set[str]:
     """The commands whose body, or a part that they include, has these words."""
-    texts = {path: path.read_text() for path in GUIDE.parent.glob("*/*.lua")}
+    texts = {path: path.read_text() for path in LUA.glob("**/*.lua")}
     parts = {match[1] for text in texts.values() if words in text
              if (match := re.search(r"^-- @part +(\w+)$", text, re.M))}
     return {path.stem for path, text in texts.items() if words in text

@@ -3,13 +3,20 @@
 import re
 from pathlib import Path
 
-GUIDE = Path(__file__).resolve().parents[2] / "lua" / "README.md"
+LUA = Path(__file__).resolve().parents[2] / "lua"
+# The pages that teach how to write scripts.
+GUIDE = [LUA.parent / "docs" / "scripts" / f"{name}.md" for name in ("tutorial", "header", "body", "packs")]
 EXAMPLE = "lend_umbrella"
+
+
+def guide() -> str:
+    """The text of these pages."""
+    return "\n".join(page.read_text() for page in GUIDE)
 
 
 def examples() -> dict[str, str]:
     """The guide's complete scripts, by the names of their commands."""
-    blocks = re.findall(r"^```lua\n(.*?)^```$", GUIDE.read_text(), re.M | re.S)
+    blocks = re.findall(r"^```lua\n(.*?)^```$", guide(), re.M | re.S)
     return {name: block for block in blocks for name in re.findall(r"^-- @command +(\w+)$", block, re.M)}
 
 
@@ -20,7 +27,7 @@ def example() -> str:
 
 def example_pack() -> str:
     """The `pack.json` of the guide."""
-    return re.search(r"^```json\n(\{\n  \"summary\".*?)^```$", GUIDE.read_text(), re.M | re.S)[1]
+    return re.search(r"^```json\n(\{\n  \"summary\".*?)^```$", guide(), re.M | re.S)[1]
 
 
 def write_scripts(directory: Path, pack: str = "", **texts: str) -> str:

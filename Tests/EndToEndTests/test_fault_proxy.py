@@ -240,3 +240,24 @@ def test_unreachable_target_resets():
         connection.sendall(b"x")
         with pytest.raises(ConnectionResetError):
             connection.recv(1)
+
+
+def test_one_whole_frame_is_lost(echo):
+    """Frames of each form of length, in pieces: the lost one is the first that holds the bytes, and nothing else."""
+    def frame(text):
+        size = len(text)
+        length = bytes([size]) if size < 126 else b"\x7e" + size.to_bytes(2) if size < 1 << 16 \
+            else b"\x7f" + size.to_bytes(8)
+        return b"\x81" + length + text
+
+    frames = [frame(text * times) for times in (1, 300, 100_000) for text in (b"a", b"b", b"c")]
+    head = b"HTTP/1.1 101 Switching Protocols\r\n\r\n"
+    with FaultProxy(echo(head).server_address, seed=1, websockets=True) as proxy, dial(proxy) as connection:
+        connection.sendall(frames[0])
+        assert read(connection, len(head) + len(frames[0])) == head + frames[0]
+        for lost, size in ((b"b", 1), (b"b" * 300, 300), (b"b" * 100_000, 100_000)):
+            proxy.lose_frame(lost)
+            some = [one for one in frames if len(one) - size in (2, 4, 10)]
+            threading.Thread(target=connection.sendall, args=(b"".join(some),)).start()
+            assert read(connection, len(some[0]) * 2) == some[0] + some[2]
+        assert proxy.frames_lost == 3 and is_silent(connection)

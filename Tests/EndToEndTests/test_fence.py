@@ -7,7 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from client import Client
 from gateway_process import command, error_code
+from support.fault_proxy import FaultProxy
 from support.redis_server import RedisServer
 from waiting import eventually, pass_time
 
@@ -294,22 +296,21 @@ def test_audit_tells_what_became_of_a_topics_events(gateway, server, topic, toke
         assert (response.status_code, error_code(response)) == (403, "forbidden")
 
 
-def test_fault_flag_makes_losses_silent(gateway, server, topic):
-    """The flag that proves the chaos checker does what its name says, and says so in the log."""
-    gw = gateway("--test-fault", "no-repair", server=server)
-    assert "broken on purpose" in gw.log_text
-    with gw.client() as client, gw.http() as http, server.client() as redis:
-        client.subscribe(topic)
-        publish(http, topic, 1)
-        client.expect("e", offset=1)
-        with stopped(gw):
-            redis.client_kill_filter(_type="pubsub")
-            with gateway(server=server).http() as other:
-                publish(other, topic, 2)
-        eventually(lambda: redis.pubsub_numsub(topic)[0][1] == 1, 10, "the subscription")
-        publish(http, topic, 3)
-        client.expect("e", offset=3)
-    assert not audit(gw, topic)["balanced"], "the ledger sees it"
+def test_a_frame_lost_behind_the_gateway_is_a_hole_that_the_client_alone_sees(gateway, server, topic):
+    """The fault that proves the chaos checker: the next offset tells the client, and the ledger knows nothing."""
+    gw = gateway("--listen-plain", "127.0.0.1:0", server=server)
+    with FaultProxy(gw.address("plain"), websockets=True) as proxy, gw.http() as http:
+        with Client(f"ws://127.0.0.1:{proxy.port}/ws", None) as client:
+            client.subscribe(topic)
+            publish(http, topic, 1)
+            client.expect("e", offset=1)
+            proxy.lose_frame(b'"offset":2')
+            for number in (2, 3):
+                publish(http, topic, number)
+            client.expect("e", offset=3)
+            assert proxy.frames_lost == 1
+            report = audit(gw, topic)
+    assert report["balanced"] and report["ledger"]["written"] == 3, report
 
 
 def test_what_redis_does_not_let_through_is_not_stored(gateway, tmp_path):

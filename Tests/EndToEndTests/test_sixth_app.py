@@ -1,4 +1,4 @@
-"""An app that somebody wrote from lua/README.md alone, an auction room: its pack is `sixth_app/`, five scripts.
+"""An app that somebody wrote from docs/scripts alone, an auction room: its pack is `sixth_app/`, five scripts.
 
 No line of Swift knows it. Each of its clients speaks another dialect, and all of them hear the same.
 """

@@ -1,4 +1,5 @@
 import Core
+import RedisLink
 import TestSupport
 import Testing
 
@@ -31,6 +32,18 @@ import Testing
         #expect(offsets([3, 5], .oldest, upTo: 9) == [3])
         #expect(offsets([3, 4, 5], .oldest, upTo: 4) == [3, 4])
         #expect(offsets([nil, nil], .oldest, upTo: 9) == [])
+    }
+
+    /// `Tests/LuaTests/test_event_format.py` compares the same vectors with what the scripts read.
+    @Test func whatScriptsLoggedIsRead() throws {
+        let limits = JSON.Limits(depthMax: 32, elementsMax: 100)
+        for one in try EventVectors.load().written {
+            let entry = RESPValue.array(one.read.map { .string(Array($0.utf8)) })
+            let event = try #require(EventLog.event(entry, epoch: Array(one.epoch.utf8), json: limits))
+            #expect(event.position == Position(epoch: Array(one.epoch.utf8), offset: one.offset))
+            #expect(event.event == EventName(one.event) && event.data == Array(one.data.utf8))
+            #expect(event.id == MessageID(Array(one.id.utf8)) && (event.id == nil) == one.id.isEmpty)
+        }
     }
 
     @Test(arguments: [(2, nil), (3, [4, 5, 6]), (4, [5, 6]), (6, []), (7, nil)] as [(Int, [Int]?)])

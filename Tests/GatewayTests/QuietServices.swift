@@ -26,7 +26,7 @@ extension QuietServices {
         completion(.success(Replay(position: nil, events: [])))
     }
     func publish(
-        _ request: PublishRequest, id: PublishID?, origin: EchoExclusion?, payer: Payer,
+        _ request: PublishRequest, id: PublishID?, excluding origin: EchoExclusion?, payer: Payer,
         _ completion: @escaping (Result<Position, Refusal>) -> Void
     ) {
         completion(.failure(Refusal(.unavailable, "")))

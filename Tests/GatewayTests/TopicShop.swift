@@ -78,7 +78,7 @@ final class TopicShop {
         limits.fanoutSliceMembers = sliceMembers
         limits.logReadsMax = TopicShop.readsMax
         table = TopicTable(
-            limits: limits, repairs: true, store: reader,
+            limits: limits, store: reader,
             channels: BusInterest(bus: Mailbox(capacity: 100_000, wake: try Wake()), shard: 0),
             statistics: ShardStatistics(transport: context.statistics, loop: reactor.statistics), nowMs: { now() })
         now = { [unowned self] in nowMs }

@@ -77,6 +77,9 @@ extension TopicWorld {
         if strikes(.positionIsAhead), let ahead = TopicWorld.position(epoch, offset + 1) {
             answer = LogRead.Answer(position: ahead, events: [], state: nil)
         }
+        if fault == .nothingIsRepaired, request.order == .oldest, let since = request.since {
+            answer = LogRead.Answer(position: since, events: [], state: nil)
+        }
         note("run \(epoch):\(offset) \(answer.events.count)")
         requests[index].answer = answer
     }

@@ -30,7 +30,7 @@ final class TopicWorld: TopicReader {
         case positionIsAhead
         /// A reply gets lost.
         case replyIsLost
-        /// The table repairs nothing, as a node told to by `--test-fault`.
+        /// A read for a repair says that nothing was missed.
         case nothingIsRepaired
     }
 
@@ -84,7 +84,7 @@ final class TopicWorld: TopicReader {
     var random: Seeded
     private var nowMs = 1_000_000
     lazy var table = TopicTable<ModelClient>(
-        limits: TopicWorld.limits, repairs: fault != .nothingIsRepaired, store: self,
+        limits: TopicWorld.limits, store: self,
         channels: BusInterest(bus: mailbox, shard: 0),
         statistics: statistics, nowMs: { [unowned self] in nowMs })
     private let statistics: ShardStatistics

@@ -1,7 +1,7 @@
 """Command and refresh scripts called the way the gateway and the worker call them.
 
-An independent reading of the header contract (lua/README.md): what the Swift side does is checked against the same
-scripts from outside, end to end.
+An independent reading of the header contract (docs/scripts/header.md): what the Swift side does is checked against the
+same scripts from outside, end to end.
 """
 
 import functools

@@ -13,12 +13,15 @@ LUA = Path(__file__).resolve().parents[2] / "lua"
 # The packs that the tests call by the scripts' names alone; another pack's are called with its folder.
 PACKS = ["core", "barbershop"]
 NOW_MS = 1_795_205_000_123
-# The file of a pack's shared numbers; it is no script.
-CONSTANTS = "constants"
+# The file of a pack's shared numbers, and that of core's templates; they are no scripts.
+CONSTANTS, TEMPLATES = "constants", "format"
+SHARED = {CONSTANTS, TEMPLATES}
 # The tokens of Lua: comments, texts, numbers and names.
 PIECES = re.compile(
     r"(?:--)?\[(?P<level>=*)\[.*?\](?P=level)\]|--[^\n]*"
     r"""|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|\d[\w.]*|[A-Za-z_]\w*""", re.S)
+# An argument of a template: all up to a comma that stands in no text and no brackets.
+ARGUMENT = re.compile(r"(?:'[^']*'|\([^()]*\)|[^,'()])+")
 
 
 @dataclass(frozen=True)
@@ -50,15 +53,40 @@ class Keys:
 
 def script_path(name: str, *folders: Path) -> Path:
     """Where a script lies: in one of the folders, or else in one of PACKS."""
-    places = [each / f"{name}.lua" for each in (*folders, *(LUA / pack for pack in PACKS))]
-    found = next((path for path in places if path.exists()), None)
-    assert found, f"no {name}.lua in {', '.join(str(path.parent.name) for path in places)}"
+    places = [*folders, *(LUA / pack for pack in PACKS)]
+    found = next((scripts[name] for scripts in map(scripts_in, places) if name in scripts), None)
+    assert found, f"no {name}.lua in {', '.join(path.name for path in places)}"
     return found
+
+
+def scripts_in(folder: Path) -> dict[str, Path]:
+    """The Lua files of a pack's folder and of the folders in it, by name; those of built-in packs stay as they are."""
+    return _built_in(folder) if LUA in folder.parents else _found(folder)
+
+
+@functools.cache
+def _built_in(folder: Path) -> dict[str, Path]:
+    return _found(folder)
+
+
+def _found(folder: Path) -> dict[str, Path]:
+    return {path.stem: path for path in sorted([*folder.glob("*.lua"), *folder.glob("*/*.lua")])}
+
+
+def built_in(*packs: str) -> list[Path]:
+    """The scripts of these built-in packs, of all unless some are given."""
+    folders = [LUA / pack for pack in packs] or sorted(path.parent for path in LUA.glob("*/pack.json"))
+    return [path for folder in folders for name, path in scripts_in(folder).items() if name not in SHARED]
+
+
+def pack_of(path: Path) -> str:
+    """The built-in pack of a file; empty for an operator's."""
+    return path.relative_to(LUA).parts[0] if LUA in path.parents else ""
 
 
 def script_names(*packs: str) -> list[str]:
     """The names of the scripts of packs, of PACKS unless others are given."""
-    return sorted(path.stem for pack in packs or PACKS for path in (LUA / pack).glob("*.lua") if path.stem != CONSTANTS)
+    return sorted(path.stem for path in built_in(*(packs or PACKS)))
 
 
 @functools.cache
@@ -72,10 +100,32 @@ def constants(pack: str) -> dict[str, str]:
     return numbers if pack == "core" else {**constants("core"), **numbers}
 
 
+@functools.cache
+def templates() -> dict[str, tuple[list[str], str]]:
+    """The parameters and the text of each template of core."""
+    text = (LUA / "core" / f"{TEMPLATES}.lua").read_text()
+    return {name: (words.split(), text)
+            for name, words, text in re.findall(r"^-- @inline (\w+) ([\w ]+) = (.+)$", text, re.M)}
+
+
+def expanded(text: str) -> str:
+    """A script of core with the templates' texts in place of `inline.NAME(ARGUMENT, ...)`, as Redis gets them."""
+    def use(match):
+        names, template = templates()[match[1]]
+        arguments = [each.strip() for each in ARGUMENT.findall(match[2])]
+        assert len(arguments) == len(names), match[0]
+        values = dict(zip(names, arguments, strict=True))
+        text = PIECES.sub(lambda piece: values.get(piece[0], piece[0]), template)
+        return text.replace("' .. '", "")
+    return re.sub(r"\binline\.(\w+)\(((?:[^()\n]|\([^()\n]*\))*)\)", use, text)
+
+
 def script_text(path: Path) -> str:
-    """A script with the shared numbers in place of their names. Files of no built-in pack stay as they are."""
-    text = path.read_text()
-    numbers = constants(path.parent.name) if path.parent.parent == LUA else {}
+    """A script with shared texts and numbers in place of their names. Files of no built-in pack stay as they are."""
+    text, pack = path.read_text(), pack_of(path)
+    if pack == "core":
+        text = expanded(text)
+    numbers = constants(pack) if pack else {}
     return PIECES.sub(lambda match: numbers.get(match[0], match[0]), text) if numbers else text
 
 

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 
 from command_scripts import Commands, Header, render
-from lua_scripts import LUA, NOW_MS
+from lua_scripts import LUA, NOW_MS, built_in
 
 PACKS = ("messaging", "people", "barbershop", "push", "nearby", "queueup", "orders")
 #: Behind Redis's own clock, by which some keys end.
@@ -74,7 +74,7 @@ class Road:
     def erase(self, user, *packs):
         """What the route of erasures puts into the outbox."""
         for pack in packs:
-            for path in sorted((LUA / pack).glob("*.lua")):
+            for path in built_in(pack):
                 if Header.read(path).tag("erases") is not None:
                     self.add(user, "call", path.stem, {"userId": user})
 

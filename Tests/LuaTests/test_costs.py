@@ -10,11 +10,11 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "bench"))
 
 import costs  # noqa: E402
 import weights  # noqa: E402
-from lua_scripts import CONSTANTS, LUA  # noqa: E402
+from lua_scripts import built_in  # noqa: E402
 
 ROWS = costs.rows(costs.TABLE.read_text())
-SCRIPTS = {path.stem for path in LUA.glob("*/*.lua")
-           if path.stem not in {CONSTANTS, *weights.UNMEASURED} and not path.stem.startswith("part_")}
+SCRIPTS = {path.stem for path in built_in()
+           if path.stem not in weights.UNMEASURED and not path.stem.startswith("part_")}
 
 
 def test_every_script_has_a_row_and_every_row_a_script():

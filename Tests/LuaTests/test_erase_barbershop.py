@@ -11,7 +11,7 @@ from command_scripts import Failed
 from lua_scripts import NOW_MS, lasting
 
 USER, SHOP = "erased-user", "42"
-# What lua/README.md says stays: positions, logs of others, who was taken out, bounds of a running session.
+# What docs/scripts/packs.md says stays: positions, logs of others, who was taken out, bounds of a running session.
 STAYS = ("#meta", "#removed", "dj:42#adders", "user:friend#follows", "user:friend#log", "dj:42#log",
          "challenge:c1#log")
 

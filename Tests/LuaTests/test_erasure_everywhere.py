@@ -11,7 +11,7 @@ import pytest
 
 from command_scripts import Header
 from erasure_fill import ID_WORD, ME, SAMPLES, TEXT_WORD, TITLE_WORD, TOKEN_WORD, Fill, gateways_part
-from lua_scripts import LUA
+from lua_scripts import LUA, built_in
 from outbox_order import PACKS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "erasure.md"
@@ -20,7 +20,7 @@ SECONDS = {"minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800, "year": 
 
 
 def headers():
-    return {path.stem: Header.read(path) for path in sorted(LUA.glob("*/*.lua"))}
+    return {path.stem: Header.read(path) for path in built_in()}
 
 
 def listed():

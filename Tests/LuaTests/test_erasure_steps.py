@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from lua_scripts import LUA, lasting
+from lua_scripts import built_in, lasting
 from outbox_order import Road
 
 GROUPS = 30
@@ -132,6 +132,6 @@ def test_no_eraser_puts_more_than_a_hundred_entries_at_once(road, db, eraser, ke
 
 
 def test_every_eraser_is_looked_at():
-    erasers = {path.stem for path in LUA.glob("*/*.lua") if re.search(r"^-- @erases", path.read_text(), re.M)}
+    erasers = {path.stem for path in built_in() if re.search(r"^-- @erases", path.read_text(), re.M)}
     assert erasers - {"erase_push"} == {"erase_people", "erase_barbershop", "erase_nearby", "erase_listener",
                                         "erase_chats"}, "erase_push has ten devices at most"

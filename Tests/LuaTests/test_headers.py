@@ -6,6 +6,8 @@ import pytest
 
 from lua_scripts import LUA, script_names, script_path, source
 
+GUIDE = LUA.parent / "docs" / "scripts" / "builtin.md"
+
 SHARED = {"prelude", "writes", "checks", "values", "command", "run", "outside", "elsewhere", "quick"}
 PLAIN = {"publish", "subscribe", "history", "replay", "position", "lease", "renew", "reset_epoch", "revoke",
          "rights_changes", "set_member", "here_change", "here_nodes", "here_read", "resolve", "expire_calls",
@@ -73,7 +75,7 @@ def test_errors_are_declared(name):
 
 @pytest.mark.parametrize("name", FILES)
 def test_script_is_described(name):
-    assert f"`{name}.lua`" in (LUA / "README.md").read_text()
+    assert f"`{name}.lua`" in GUIDE.read_text()
 
 
 @pytest.mark.parametrize("name", sorted(SHARED) + FILES)

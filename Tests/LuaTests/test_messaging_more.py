@@ -6,7 +6,7 @@ import re
 import pytest
 
 from chats import chats, commands, refused
-from lua_scripts import LUA, NOW_MS, lasting
+from lua_scripts import NOW_MS, built_in, lasting
 
 PAIR = "ann_bob"
 
@@ -240,7 +240,7 @@ def test_hostile_lists_are_none(chats, db, text):
 
 def test_every_script_says_its_rates():
     """What people's clients call has an end by count, too."""
-    files = [path for pack in ("messaging", "people") for path in sorted((LUA / pack).glob("*.lua"))]
+    files = built_in("messaging", "people")
     text = {path.stem: path.read_text() for path in files}
     calls = {name for name, body in text.items()
              if re.search(r"^-- @allow +user", body, re.M) and "@readonly" not in body}

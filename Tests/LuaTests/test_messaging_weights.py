@@ -10,12 +10,12 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "bench"))
 import weight_cases_messaging  # noqa: E402, F401
 from chats import MessagingCommands  # noqa: E402
 from command_scripts import Header  # noqa: E402
-from lua_scripts import CONSTANTS, LUA  # noqa: E402
+from lua_scripts import built_in  # noqa: E402
 from read_limits import check_read  # noqa: E402
 from weight_cases import CASES, Site  # noqa: E402
 
-FILES = {path.stem: path for pack in ("messaging", "people") for path in (LUA / pack).glob("*.lua")
-         if path.stem != CONSTANTS and not path.stem.startswith("part_")}
+FILES = {path.stem: path for path in built_in("messaging", "people")
+         if not path.stem.startswith("part_")}
 READS = [name for name, path in FILES.items()
          if {tag for tag, _ in Header.read(path).tags} & {"readonly", "subscribe"}]
 WEIGHT_MAX = 2_000

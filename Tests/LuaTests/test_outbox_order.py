@@ -8,7 +8,7 @@ import os
 import pytest
 
 from command_scripts import Header
-from lua_scripts import LUA
+from lua_scripts import built_in
 from order_scenes import SCENES
 from outbox_order import PACKS, RELAY_LATER_MS, Road, differences, state_of
 
@@ -55,7 +55,7 @@ def acted(road, scene):
 
 
 def test_every_command_of_the_outbox_has_a_scene():
-    headers = [Header.read(path) for pack in ("core", "orders", *PACKS) for path in (LUA / pack).glob("*.lua")]
+    headers = [Header.read(path) for path in built_in("core", "orders", *PACKS)]
     assert {name for header in headers for name in header.calls} == set(CALLEES)
     assert set(CALLEES.values()) == set(SCENES)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from command_scripts import Header
-from lua_scripts import LUA
+from lua_scripts import built_in, pack_of
 from who_sees_whom import ROWS, SHOWS, SHOWS_NOBODY
 
 TESTS = Path(__file__).parent
@@ -32,9 +32,9 @@ def told_by(path):
 def catalogue():
     """All that users are told by the packs: {(pack, name): members}."""
     told = {}
-    for path in sorted(LUA.glob("*/*.lua")):
+    for path in built_in():
         for name, found in told_by(path):
-            told.setdefault((path.parent.name, name), set()).update(found)
+            told.setdefault((pack_of(path), name), set()).update(found)
     return told
 
 

@@ -12,6 +12,8 @@ import threading
 import time
 from collections.abc import Callable
 
+from support.web_frames import WebFrames
+
 CHUNK = 65_536
 FIRST_BYTES_MAX = 4_096
 # What one direction may hold back before the proxy stops reading, as a kernel would.
@@ -30,14 +32,18 @@ class FaultProxy:
     """Listens on 127.0.0.1 and forwards to `target`, (host, port) or the path of a unix socket; a context manager.
 
     The server is dialled with the client's first bytes, so that faults can choose by them. Every method may be called
-    from any thread and has taken effect when it returns.
+    from any thread and has taken effect when it returns. `websockets`: each connection is a plain WebSocket, whose
+    frames can be lost whole.
     """
 
-    def __init__(self, target, seed: int = 0):
+    def __init__(self, target, seed: int = 0, websockets: bool = False):
         self.accepted = 0
         self.bytes_to_client = 0
         self.bytes_to_server = 0
         self.bytes_swallowed = 0
+        self.frames_lost = 0
+        self._losing = None
+        self._websockets = websockets
         self._original = target
         self._faults: dict[str, tuple] = {}
         self._random = random.Random(seed)
@@ -121,7 +127,20 @@ class FaultProxy:
         """Tells existing clients that the server will say no more; what they say is still sent on."""
         self._do(self._half_close(when))
 
+    def lose_frame(self, holding: bytes) -> None:
+        """Swallows the next frame to some client that holds these bytes, and lets the connection go on."""
+        async def change():
+            self._losing = holding
+        self._do(change())
+
     # On the proxy's thread
+
+    def _loses(self, frame: bytes) -> bool:
+        if self._losing is None or self._losing not in frame:
+            return False
+        self._losing = None
+        self.frames_lost += 1
+        return True
 
     def _do(self, coroutine):
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(timeout=30)
@@ -188,6 +207,7 @@ class _Connection:
         self.server = None
         self.first = b""
         self.is_holed = False
+        self.frames = WebFrames() if proxy._websockets else None
         self.tasks = []
         self._directions_open = 2
         self._is_half_closed = False
@@ -256,6 +276,8 @@ class _Connection:
                     return self._end_soon(reset=True)
                 if not chunk:
                     return self._direction_ended(sink)
+                if direction == TO_CLIENT and self.frames:
+                    chunk = b"".join(frame for frame in self.frames.take(chunk) if not proxy._loses(frame))
                 await self._send(direction, sink, chunk)
         except OSError:
             self._end_soon(reset=True)

@@ -13,7 +13,7 @@
 --                     there, or the group's maker took U out
 --   user:U#forgotten  zset userId or words -> offset in the log of user:U (forgotten_refresh.lua)
 --   user:U#chat_unread hash conversationId -> how many messages U has not read, of those with any
---   user:U#left       zset conversationId -> the version at which it left the list (core/part_version.lua); an hour
+--   user:U#left       zset conversationId -> the version at which it left the list (part_version.lua); an hour
 --   user:U#walls_due  set of the groups that are still to hear whom U blocks (walls_refresh.lua)
 
 local CHATS_MAX = 1000

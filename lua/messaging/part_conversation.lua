@@ -3,7 +3,7 @@
 --
 -- Keys of the conversation C. All end a year after its last message.
 --   conversation:C#facts    hash: title, creator, last (ms of the newest message), version (the last one that lists
---                           were given, see core/part_version.lua)
+--                           were given, see part_version.lua)
 --   conversation:C#roll     hash userId -> `SINCE DELIVERED READ UNREAD WROTE`: ms, ms, ms, a count, 0 or 1
 --   conversation:C#messages hash messageId -> JSON {s: sender, t: text, m: ms, e: ms of the last change}, or
 --                           {s, m, x: 1} of one that was removed

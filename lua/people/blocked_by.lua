@@ -16,7 +16,7 @@
 -- The block itself lies at the home of who blocks (block.lua). The user is never told of it. Nobody can be made to
 -- hold more than BLOCKERS_MAX of these notes; a block beyond that still holds on the side of who blocks.
 --
--- user:U#blockers_at is a zset userId -> the version of the last note (core/part_version.lua), for an hour: an older
+-- user:U#blockers_at is a zset userId -> the version of the last note (part_version.lua), for an hour: an older
 -- one that comes later changes nothing.
 
 local BLOCKERS_MAX = 10000

@@ -17,7 +17,7 @@
 -- where the user's doings begin, so that who mutes the user is not told. Nobody can be made to hold more than
 -- MUTERS_MAX.
 --
--- user:U#muters_at is a zset userId -> the version of the last note (core/part_version.lua), for an hour: an older
+-- user:U#muters_at is a zset userId -> the version of the last note (part_version.lua), for an hour: an older
 -- one that comes later changes nothing.
 
 local MUTERS_MAX = 10000

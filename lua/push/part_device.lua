@@ -3,9 +3,9 @@
 --
 -- Keys of the user U:
 --   user:U#devices     hash deviceId -> JSON {k: token, p: platform, e: environment, z: time zone or nil, r: ms of the
---                      registration, v: its version (core/part_version.lua)}; ends a year after the last registration
+--                      registration, v: its version (part_version.lua)}; ends a year after the last registration
 --   user:U#push_rules  string, JSON {types: {TYPE: WORD}, from, to: minutes of the day, mode, z: time zone}
---   user:U#pushes      zset of what waits (core/part_pushes.lua)
+--   user:U#pushes      zset of what waits (part_pushes.lua)
 --   user:U#push_tries  hash of the same members -> JSON {n: how often not every device could be reached, d: those that
 --                      have it}
 --   user:U#push_call   string, the name of the call on its way, or `rest` for a while after one

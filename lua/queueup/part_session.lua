@@ -17,7 +17,7 @@
 --   order     zset id -> VOTES * SONGS_MAX - NUMBER: votes descending, then earlier added; of what waits only
 --   ballots   hash of one user: song -> '1' or '-1'
 --   adders    hash user -> how many of the user's songs wait
---   apart     who blocks whom (core/part_apart.lua), of all who have come, as long as the session lasts
+--   apart     who blocks whom (part_apart.lua), of all who have come, as long as the session lasts
 --   history   hash NUMBER -> JSON of a song that is over, the last HISTORY_MAX
 -- And of a user: `listening`, a hash session, tag, code: the one session that the user is in; `sessions`, a zset of the
 -- sessions that hold something of the user, by their ends.

@@ -1,7 +1,7 @@
 -- @part     songs
 -- @summary  The queue of a listening session as clients are told it, and how the next song comes to play.
 --
--- It goes behind part_session.lua, which describes the data, and core/part_apart.lua. The adder of a song is told by
+-- It goes behind part_session.lua, which describes the data, and part_apart.lua. The adder of a song is told by
 -- the id NOBODY to whom that user must not be shown; the song stays, since the queue is the same for all.
 
 local NOBODY = '00000000-0000-0000-0000-000000000000'

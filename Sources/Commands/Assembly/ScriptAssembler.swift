@@ -7,10 +7,10 @@ public struct ScriptAssembler: Sendable {
     private let outside: ScriptFile?
     private let elsewhere: ScriptFile?
     private let quick: [String: ScriptFile]
-    private let subscribe: [UInt8]
-    private let position: [UInt8]
+    private let subscribe: ScriptFile
+    private let position: ScriptFile
 
-    /// Takes the texts of `prelude.lua` and the files beside it.
+    /// Takes `prelude.lua` and the files beside it.
     ///
     /// `command` is `writes.lua`, `checks.lua`, `values.lua`, `command.lua` and `run.lua`, in this order. `outside.lua`
     /// is for scripts that call outside services. `elsewhere` is for read-only scripts on a cluster.
@@ -18,10 +18,9 @@ public struct ScriptAssembler: Sendable {
     /// `quick` holds texts by the names of plain scripts. Each stands before the prelude and answers the script's
     /// common case, which then creates none of the prelude's functions.
     public init(
-        prelude: [UInt8], command: [ScriptFile], outside: ScriptFile?, subscribe: [UInt8], position: [UInt8],
+        prelude: ScriptFile, command: [ScriptFile], outside: ScriptFile?, subscribe: ScriptFile, position: ScriptFile,
         quick: [String: ScriptFile], elsewhere: ScriptFile? = nil
     ) {
-        let prelude = ScriptFile(name: "prelude", path: "core/prelude.lua", bytes: prelude)
         plain = SharedTexts([prelude])
         self.command = SharedTexts([prelude] + command)
         self.outside = outside
@@ -59,8 +58,7 @@ public struct ScriptAssembler: Sendable {
     /// `state/NAMESPACE` sends the state to a new subscriber. `position/NAMESPACE` answers a caller that asks for a
     /// topic's position.
     public func scripts(_ state: StateProvider) -> [AssembledScript] {
-        [(state.scriptName, subscribe, "core/subscribe.lua"), (state.positionName, position, "core/position.lua")].map {
-            (name, body, path) in
+        [(state.scriptName, subscribe), (state.positionName, position)].map { (name, body) in
             assembled(name, behind: state.isPersonal ? command : plain) { text in
                 if state.isPersonal {
                     text.append(lines: GeneratedLua.lines(state))
@@ -75,7 +73,7 @@ public struct ScriptAssembler: Sendable {
                     // created.
                     text.append(lines: ["end", "local refused = decide(command)", "if refused then return refused end"])
                 }
-                text.append(body, path: path)
+                text.append(body.bytes, path: body.path)
                 return offset
             }
         }

@@ -117,11 +117,8 @@ public struct CommandDescriptor: Sendable {
         self.file = file
     }
 
-    /// The name of its member in a user's exported data: the file's folder, or the command's name when there is none.
-    public var exportName: String {
-        let parts = file.path.split(separator: "/")
-        return parts.count > 1 ? String(parts[parts.count - 2]) : name
-    }
+    /// The name of its member in a user's exported data: the pack's folder, or the command's name when there is none.
+    public var exportName: String { file.folder.isEmpty ? name : file.folder }
 
     /// The topic of a call's home: the namespace and the id that its keys share.
     public func homeTopic(_ bound: BoundArguments) -> Topic? { home?.topic { bound.value($0, self) } }

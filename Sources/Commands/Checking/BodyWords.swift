@@ -18,7 +18,7 @@ enum BodyWords {
         "type", "unpack", "xpcall",
     ]
 
-    /// The functions and names available to a body as lua/README.md lists them, and the constants beside them.
+    /// The functions and names available to a body as docs/scripts/body.md lists them, and the constants beside them.
     private static let words: Set<String> = [
         "INTEGER_MAX", "admit", "args", "array", "call_out", "call_room", "caller", "charge", "counted",
         "courier_joined",

@@ -19,7 +19,7 @@ public struct ScriptLibrary: Sendable {
     /// The text of each built-in pack's `pack.json`, by the pack's name.
     public static var packs: [String: [UInt8]] { Scripts.packs }
 
-    /// The most files a directory may hold.
+    /// The most files a directory may hold with its folders.
     public static let filesMax = 1_000
 
     /// Reads everything; the problem names every file and line with a mistake.
@@ -37,7 +37,10 @@ public struct ScriptLibrary: Sendable {
         let served = Set(packs + [Scripts.core])
         var problems: [ScriptProblem] = []
         let constants = ScriptConstants(Scripts.constants.map { ScriptFile($0) }, problems: &problems)
-        func builtIn(_ file: Scripts.File) -> ScriptFile { constants.replaced(in: ScriptFile(file), &problems) }
+        let templates = ScriptTemplates(ScriptFile(Scripts.templates), problems: &problems)
+        func builtIn(_ file: Scripts.File) -> ScriptFile {
+            constants.replaced(in: templates.expanded(in: ScriptFile(file), &problems), &problems)
+        }
         let embedded = Scripts.files.filter { served.contains($0.pack) }.map { builtIn($0) }
         let operators = try directory.map { directory throws(StartProblem) in try ScriptLibrary.read(directory) } ?? []
         do {
@@ -46,20 +49,14 @@ public struct ScriptLibrary: Sendable {
         } catch {
             throw StartProblem(error.problems.map(\.description).joined(separator: "\n"))
         }
-        func plain(_ name: String) -> [UInt8] {
-            embedded.first { $0.pack == Scripts.core && $0.name == name }?.bytes ?? []
+        func publisher(_ file: Scripts.File) -> ScriptFile {
+            isSharded ? ScriptLibrary.sharded(builtIn(file)) : builtIn(file)
         }
-        var quick = builtIn(Scripts.quickPublish)
-        if isSharded {
-            quick = ScriptFile(
-                name: quick.name, path: quick.path, bytes: ScriptLibrary.sharded(quick.bytes), pack: quick.pack)
-        }
-        let prelude = builtIn(Scripts.prelude).bytes
         let assembler = ScriptAssembler(
-            prelude: isSharded ? ScriptLibrary.sharded(prelude) : prelude,
-            command: Scripts.commandPreludes.map { builtIn($0) },
-            outside: builtIn(Scripts.outsidePrelude), subscribe: plain("subscribe"), position: plain("position"),
-            quick: ["publish": quick], elsewhere: isSharded ? builtIn(Scripts.elsewherePrelude) : nil)
+            prelude: publisher(Scripts.prelude), command: Scripts.commandPreludes.map { builtIn($0) },
+            outside: builtIn(Scripts.outsidePrelude), subscribe: builtIn(Scripts.subscribe),
+            position: builtIn(Scripts.position), quick: ["publish": publisher(Scripts.quickPublish)],
+            elsewhere: isSharded ? builtIn(Scripts.elsewherePrelude) : nil)
         try ScriptLibrary.check(problems)
         do {
             table = try ScriptTable(assembler.scripts(catalogue))
@@ -81,8 +78,9 @@ public struct ScriptLibrary: Sendable {
         guard problems.isEmpty else { throw StartProblem(problems.map(\.description).joined(separator: "\n")) }
     }
 
-    /// The text for a cluster, where topics' channels are sharded: it publishes by `SPUBLISH`.
-    private static func sharded(_ text: [UInt8]) -> [UInt8] {
+    /// A file for a cluster, where topics' channels are sharded: it publishes by `SPUBLISH`.
+    private static func sharded(_ file: ScriptFile) -> ScriptFile {
+        let text = file.bytes
         let (word, other) = (Array("'PUBLISH'".utf8), Array("'SPUBLISH'".utf8))
         var result: [UInt8] = []
         var place = text.startIndex
@@ -91,7 +89,7 @@ public struct ScriptLibrary: Sendable {
             result += isHere ? other[...] : text[place...place]
             place += isHere ? word.count : 1
         }
-        return result
+        return ScriptFile(name: file.name, path: file.path, bytes: result, pack: file.pack)
     }
 
     /// The `pack.json` texts of the served packs and of the operator's directory.
@@ -134,25 +132,40 @@ public struct ScriptLibrary: Sendable {
         return errors.sorted { ($1.prefix.utf8.count, $0.prefix) < ($0.prefix.utf8.count, $1.prefix) }
     }
 
-    /// Reads the `.lua` files of a directory, in the order of their names; other files are ignored.
+    /// Reads the `.lua` files of a directory and of the folders in it, in the order of their paths.
+    ///
+    /// Other files, folders that begin with a dot, and the folders of folders are ignored.
     private static func read(_ directory: String) throws(StartProblem) -> [ScriptFile] {
-        let names: [String]
+        var paths: [String] = []
+        for name in try names(in: directory, max: filesMax) {
+            let path = directory + "/" + name
+            if name.hasSuffix(".lua") {
+                paths.append(path)
+            } else if !name.hasPrefix("."), Files.exists(path + "/") {
+                let inner = try names(in: path, max: filesMax - paths.count)
+                paths += inner.filter { $0.hasSuffix(".lua") }.map { path + "/" + $0 }
+            }
+        }
+        return try paths.map { path throws(StartProblem) in
+            let name = (path.split(separator: "/").last ?? "").dropLast(4)
+            return ScriptFile(name: String(name), path: path, bytes: try bytes(path), directory: directory)
+        }
+    }
+
+    private static func bytes(_ path: String) throws(StartProblem) -> [UInt8] {
         do {
-            names = try Files.names(in: directory, max: filesMax)
+            return try Files.read(path, bytesMax: ScriptFile.bytesMax)
+        } catch {
+            throw StartProblem.file(path, error)
+        }
+    }
+
+    private static func names(in directory: String, max: Int) throws(StartProblem) -> [String] {
+        do {
+            return try Files.names(in: directory, max: max)
         } catch {
             throw StartProblem.file(directory, error)
         }
-        var files: [ScriptFile] = []
-        for name in names where name.hasSuffix(".lua") {
-            let path = directory + "/" + name
-            do {
-                let bytes = try Files.read(path, bytesMax: ScriptFile.bytesMax)
-                files.append(ScriptFile(name: String(name.dropLast(4)), path: path, bytes: bytes))
-            } catch {
-                throw StartProblem.file(path, error)
-            }
-        }
-        return files
     }
 }
 

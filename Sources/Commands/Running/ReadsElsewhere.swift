@@ -3,7 +3,7 @@ import RedisLink
 
 /// The reads of a read-only script on a cluster that concern topics of other masters, with their answers.
 ///
-/// The script returns its reads in place of an answer (`lua/core/elsewhere.lua`) and runs again with the results. This
+/// The script returns its reads in place of an answer (`lua/core/runtime/elsewhere.lua`) and runs again with the results. This
 /// is a value: the runner makes the calls.
 struct ReadsElsewhere {
     /// The reason why no further read is made.

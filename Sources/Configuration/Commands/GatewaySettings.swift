@@ -74,8 +74,6 @@ public struct GatewaySettings: Sendable, Equatable {
     public var namespaces: [String: NamespacePolicy] = [:]
     /// The rules of WebSockets, by path.
     public var sockets: [String: SocketRules] = [:]
-    /// The deliberate fault of the node, for tests.
-    public var testFault = TestFault.none
     /// The path at which clients of Socket.IO connect.
     public var socketIOPath = "/socket.io"
     /// Namespaces of Socket.IO beside `/`: those of the packs' and the file's sockets, then those of the setting.
@@ -152,7 +150,6 @@ extension GatewaySettings {
         outside = file.services.map(\.name) + file.webhooks.map(\.name)
         namespaces = file.namespaces
         sockets = file.sockets
-        testFault = values.choice("test-fault", default: testFault)
         socketIOPath = values.text("socketio-path") ?? socketIOPath
         socketIONamespaces = file.socketIONamespaces + values.texts("socketio-namespace")
         deflate = values.boolean("deflate", default: deflate)

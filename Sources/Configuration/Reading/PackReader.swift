@@ -1,6 +1,6 @@
 import Core
 
-/// Reads which packs of scripts are served, and the namespaces and sockets of their `pack.json` (lua/README.md).
+/// Reads which packs of scripts are served, and the namespaces and sockets of their `pack.json` (docs/scripts/packs.md).
 ///
 /// They are merged in this order, whatever the order of the names: `core`, the standard packs, the other packs, the
 /// operator's own. The config file is merged over them, so the operator has the last word. A pack's statements about

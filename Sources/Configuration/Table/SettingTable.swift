@@ -147,9 +147,6 @@ extension Setting {
             "access-log", .file, nodeAndDev,
             "Write a line for each request and each connection of a client to this file, `-` for standard output."),
         Setting(
-            "test-fault", .choice(TestFault.allCases.map(\.rawValue)), node, default: "none",
-            "Break the node on purpose, to prove that tests see it; never in production."),
-        Setting(
             "socketio-path", .webPath, nodeAndDev, default: "/socket.io", "Serve clients of Socket.IO at this path."),
         Setting(
             "socketio-namespace", .webPath, nodeAndDev, default: "", repeatable: true,

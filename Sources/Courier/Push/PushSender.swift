@@ -14,8 +14,8 @@ final class PushSender {
 
     private let apns: APNsKey
     private let tokens: ProviderTokens
-    private let engines: [PushDevice.Environment: WebEngine]
-    private let reactor: Reactor
+    private let webs: [PushDevice.Environment: any WebClient]
+    private let monotonicMs: () -> Int
     private let log: Log
     private let clock: NodeClock
     /// The time before which nothing can be sent, milliseconds since 1970; `nil` for none.
@@ -25,12 +25,7 @@ final class PushSender {
     static let tryMs = 10_000
     private static let inFlightMax = 500
 
-    init(_ parts: CourierParts, _ apns: APNsKey, link: any RedisCalls, reactor: Reactor) throws(Errno) {
-        self.apns = apns
-        self.reactor = reactor
-        log = parts.log
-        clock = parts.clock
-        tokens = ProviderTokens(apns, link, parts.keys, parts.clock)
+    convenience init(_ parts: CourierParts, _ apns: APNsKey, link: any RedisCalls, reactor: Reactor) throws(Errno) {
         var limits = parts.webLimits(hostConnectionsMax: 1)
         limits.inFlightMax = PushSender.inFlightMax
         var engines: [PushDevice.Environment: WebEngine] = [:]
@@ -43,17 +38,29 @@ final class PushSender {
                 engines[environment] = try WebEngine(reactor, limits)
             }
         }
-        self.engines = engines
+        self.init(parts, apns, link: link, webs: engines) { reactor.nowMs }
+    }
+
+    init(
+        _ parts: CourierParts, _ apns: APNsKey, link: any RedisCalls, webs: [PushDevice.Environment: any WebClient],
+        monotonicMs: @escaping () -> Int
+    ) {
+        self.apns = apns
+        self.webs = webs
+        self.monotonicMs = monotonicMs
+        log = parts.log
+        clock = parts.clock
+        tokens = ProviderTokens(apns, link, parts.keys, parts.clock)
     }
 
     /// Cancels all requests in flight.
     func stop() {
-        for engine in engines.values { engine.stop() }
+        for web in webs.values { web.stop() }
     }
 
     /// Sends a push; the answer is `nil` when APNs gave none.
     func send(_ push: PushRun.Push, _ completion: @escaping Completion) {
-        send(push, to: push.environment, deadlineMs: reactor.nowMs + PushSender.tryMs, isAgain: false, completion)
+        send(push, to: push.environment, deadlineMs: monotonicMs() + PushSender.tryMs, isAgain: false, completion)
     }
 
     private func send(
@@ -61,8 +68,8 @@ final class PushSender {
         _ completion: @escaping Completion
     ) {
         tokens.token { [weak self] token in
-            guard let self, let token, let engine = engines[environment] else { return completion(nil) }
-            engine.send(request(push, environment, token, deadlineMs)) { [weak self] result in
+            guard let self, let token, let web = webs[environment] else { return completion(nil) }
+            web.send(request(push, environment, token, deadlineMs)) { [weak self] result in
                 guard let self else { return }
                 let verdict = PushSender.verdict(result, push.device)
                 switch verdict {

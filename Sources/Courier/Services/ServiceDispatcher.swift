@@ -31,9 +31,9 @@ final class ServiceDispatcher {
     private(set) var counts = Counts()
     private let parts: CourierParts
     private let link: any RedisCalls
-    private let reactor: Reactor
-    private var askLink: (any RedisCalls)?
-    private var callLink: (any RedisCalls)?
+    private let monotonicMs: () -> Int
+    private let askLink: (any RedisCalls)?
+    private let callLink: (any RedisCalls)?
     private var isTaking = false
     private var isClaiming = false
     private var hasGroups = false
@@ -55,17 +55,29 @@ final class ServiceDispatcher {
     private static let callMs = 45_000
     private static let questionMs = 10_000
 
-    init(
+    convenience init(
         _ parts: CourierParts, _ services: [any OutsideService], redis: WholeRedis, reactor: Reactor
     ) throws(Errno) {
-        self.parts = parts
-        link = redis.link
-        self.reactor = reactor
-        self.services = services
-        guard !services.isEmpty else { return }
         let name = "switchboard-courier-" + String(decoding: parts.name, as: UTF8.self)
-        askLink = try redis.another(name: name + "-asks")
-        callLink = try redis.another(name: name + "-calls")
+        let links =
+            try services.isEmpty
+            ? []
+            : ["asks", "calls"].map { (use) throws(Errno) in
+                try redis.another(name: name + "-" + use)
+            }
+        self.init(parts, services, link: redis.link, asks: links.first, calls: links.last) { reactor.nowMs }
+    }
+
+    /// `asks` and `calls` are the links that wait for work.
+    init(
+        _ parts: CourierParts, _ services: [any OutsideService], link: any RedisCalls, asks: (any RedisCalls)?,
+        calls: (any RedisCalls)?, monotonicMs: @escaping () -> Int
+    ) {
+        self.parts = parts
+        self.services = services
+        self.link = link
+        (askLink, callLink) = (asks, calls)
+        self.monotonicMs = monotonicMs
     }
 
     /// Whether no work is in hand.
@@ -157,7 +169,7 @@ final class ServiceDispatcher {
         let leftMs = question.untilMs - parts.clock.wallMs
         guard leftMs > 0 else { return }
         questions += 1
-        service.ask(question.request, deadlineMs: reactor.nowMs + min(leftMs, ServiceDispatcher.questionMs)) {
+        service.ask(question.request, deadlineMs: monotonicMs() + min(leftMs, ServiceDispatcher.questionMs)) {
             [weak self] result in
             self?.answer(question, service, result)
         }
@@ -241,7 +253,7 @@ final class ServiceDispatcher {
         guard let call = ServiceCall(value) else { return }
         let id = Array(service.name.utf8) + [0x20] + call.entry
         guard held[id] == nil, !isDraining else { return }
-        held[id] = Held(call: call, service: service, giveUpMs: reactor.nowMs + ServiceDispatcher.callMs)
+        held[id] = Held(call: call, service: service, giveUpMs: monotonicMs() + ServiceDispatcher.callMs)
         make(id)
     }
 
@@ -251,7 +263,7 @@ final class ServiceDispatcher {
             return finish(id, one, .failure(.final("the request is no object")))
         }
         held[id]?.attempts += 1
-        let deadlineMs = min(reactor.nowMs + one.service.tryMs, one.giveUpMs)
+        let deadlineMs = min(monotonicMs() + one.service.tryMs, one.giveUpMs)
         one.service.ask(request, deadlineMs: deadlineMs) { [weak self] in self?.made(id, $0) }
     }
 
@@ -259,7 +271,7 @@ final class ServiceDispatcher {
         guard let one = held[id] else { return }
         guard case .failure(let failure) = result, !failure.isFinal else { return finish(id, one, result) }
         let pauseMs = max(failure.retryAfterMs ?? 0, 500 << min(one.attempts, 6))
-        let againMs = reactor.nowMs + pauseMs
+        let againMs = monotonicMs() + pauseMs
         // While this courier drains, another one takes the call over after a minute.
         if isDraining { return held[id] = nil }
         guard againMs + 1_000 < one.giveUpMs else { return finish(id, one, result) }

@@ -22,7 +22,7 @@ final class SpotifyService: OutsideService {
     private let settings: ServiceSettings
     /// The app's client secret; a token obtained with it stays valid until its end.
     var secret: [UInt8]
-    private let engine: WebEngine
+    private let engine: any WebClient
     private let nowMs: () -> Int
     private var token = ServiceToken()
     private var tokenWaiters: [(Result<String?, ServiceFailure>) -> Void] = []
@@ -39,7 +39,7 @@ final class SpotifyService: OutsideService {
     private static let tokenMs = 5_000
     private static let jsonLimits = JSON.Limits(depthMax: 16, elementsMax: 20_000)
 
-    init(_ settings: ServiceSettings, secret: [UInt8], engine: WebEngine, nowMs: @escaping () -> Int) {
+    init(_ settings: ServiceSettings, secret: [UInt8], engine: any WebClient, nowMs: @escaping () -> Int) {
         name = settings.name
         self.settings = settings
         self.secret = secret

@@ -27,8 +27,8 @@ final class WebhookLane {
     /// The signer; a reload replaces it.
     var signer: WebhookSigner
     private let link: any RedisCalls
-    private let engine: WebEngine
-    private let reactor: Reactor
+    private let web: any WebClient
+    private let monotonicMs: () -> Int
     private var topics: WebhookTopics
     private var breaker: Breaker
     /// The event that fails at the head of each topic, since when, and how often.
@@ -46,15 +46,23 @@ final class WebhookLane {
     private static let cursorMs = 2_678_400_000
     private static let retryMs = 500
 
-    init(
+    /// Each receiver has its own engine, so that a slow one blocks no other.
+    convenience init(
         _ parts: CourierParts, _ receiver: WebhookSettings, signer: WebhookSigner, link: any RedisCalls,
         reactor: Reactor
     ) throws(Errno) {
+        let web = try WebEngine(reactor, parts.webLimits(hostConnectionsMax: 16))
+        self.init(parts, receiver, signer: signer, link: link, web: web) { reactor.nowMs }
+    }
+
+    init(
+        _ parts: CourierParts, _ receiver: WebhookSettings, signer: WebhookSigner, link: any RedisCalls,
+        web: any WebClient, monotonicMs: @escaping () -> Int
+    ) {
         self.parts = parts
         self.link = link
-        self.reactor = reactor
-        // Each receiver has its own engine, so that a slow one blocks no other.
-        engine = try WebEngine(reactor, parts.webLimits(hostConnectionsMax: 16))
+        self.web = web
+        self.monotonicMs = monotonicMs
         self.signer = signer
         (name, url) = (receiver.name, receiver.url)
         giveUpMs = receiver.giveUpSeconds * 1_000
@@ -74,11 +82,11 @@ final class WebhookLane {
     /// The time of the next action that only time causes.
     var nextMs: Int {
         guard topics.waitingCount > 0 else { return Int.max }
-        return breaker.holdMs > reactor.nowMs ? breaker.holdMs : topics.nextMs
+        return breaker.holdMs > monotonicMs() ? breaker.holdMs : topics.nextMs
     }
 
     /// Cancels all requests in flight.
-    func stop() { engine.stop() }
+    func stop() { web.stop() }
 
     /// A scan of all topics is about to begin.
     func sweeps() {
@@ -144,7 +152,7 @@ final class WebhookLane {
 
     /// Takes a page of events, or the reason why there is none.
     private func began(_ topic: Topic, _ reply: [RESPValue]?) {
-        let nowMs = reactor.nowMs
+        let nowMs = monotonicMs()
         switch reply?.first?.integer {
         case 0:
             let otherMs = reply?.last?.integer ?? 0
@@ -177,7 +185,7 @@ final class WebhookLane {
             }
         }
         guard event.isReadable(parts.limits.answers) else { return giveUp(work, event, "the event cannot be read") }
-        guard !isDraining, breaker.admits(nowMs: reactor.nowMs) else {
+        guard !isDraining, breaker.admits(nowMs: monotonicMs()) else {
             return release(work.topic, againMs: breaker.holdMs)
         }
         let (id, time, body) = (event.id(work.topic), parts.clock.wallMs / 1_000, event.body(work.topic))
@@ -186,12 +194,12 @@ final class WebhookLane {
             headers: [
                 ("content-type", "application/json"), ("webhook-id", id), ("webhook-timestamp", String(time)),
                 ("webhook-signature", signer.signature(id: id, timestamp: time, body: body)),
-            ], deadlineMs: reactor.nowMs + parts.limits.courier.webhookMs)
-        engine.send(request) { [weak self] in self?.ended(work, event, $0) }
+            ], deadlineMs: monotonicMs() + parts.limits.courier.webhookMs)
+        web.send(request) { [weak self] in self?.ended(work, event, $0) }
     }
 
     private func ended(_ work: WebhookWork, _ event: WebhookEvent, _ result: Result<WebReply, WebFailure>) {
-        let nowMs = reactor.nowMs
+        let nowMs = monotonicMs()
         switch WebhookOutcome(result) {
         case .done:
             let wasOpen = breaker.isOpen
@@ -286,7 +294,7 @@ final class WebhookLane {
         link.call(call) { [weak self] result in
             guard let self else { return }
             guard case .success = result else {
-                return topics.ended(work.topic, againMs: reactor.nowMs + WebhookLane.retryMs)
+                return topics.ended(work.topic, againMs: monotonicMs() + WebhookLane.retryMs)
             }
             counts.dead += 1
             parts.log.write(
@@ -303,7 +311,7 @@ final class WebhookLane {
     /// Returns a topic: the first courier to take it continues.
     private func release(_ topic: Topic, againMs: Int) {
         step(topic, done: nil, count: -1) { [weak self] _ in
-            if let self { topics.ended(topic, againMs: max(againMs, reactor.nowMs + 1)) }
+            if let self { topics.ended(topic, againMs: max(againMs, monotonicMs() + 1)) }
         }
     }
 

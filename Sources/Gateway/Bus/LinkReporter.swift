@@ -32,7 +32,7 @@ final class LinkReporter: LinkObserver {
     }
 
     /// Reports changes; called now and then.
-    func look(at link: any RedisCalls) {
+    func look(at link: any RedisLinks) {
         let servers = link.servers
         let linked = Set(servers)
         reported = reported.filter { linked.contains($0.key) }
@@ -40,7 +40,7 @@ final class LinkReporter: LinkObserver {
     }
 
     /// The broker has restarted the proof of a server.
-    func again(_ server: ServerID, at link: any RedisCalls) {
+    func again(_ server: ServerID, at link: any RedisLinks) {
         reported[server] = nil
         look(at: link)
     }

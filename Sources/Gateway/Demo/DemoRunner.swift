@@ -1,6 +1,7 @@
 import Commands
 import Configuration
 import Core
+import Dialects
 import EventLogs
 import Glibc
 import Operations
@@ -118,7 +119,8 @@ final class DemoRunner {
         case .clock(let reading):
             guard let event = EventName("demo:clock") else { return }
             let data = "{\"day\":\"\(reading.day)\",\"time\":\"\(reading.time)\",\"isOpen\":\(reading.isOpen)}"
-            store.publish(shop, event, Array(data.utf8), nil, payer: nil) { _ in }
+            let request = PublishRequest(topic: shop, event: event, data: Array(data.utf8), id: nil)
+            store.publish(request, id: nil, payer: nil) { _ in }
         }
     }
 

@@ -1,4 +1,5 @@
 import Core
+import Dialects
 import EventLogs
 import HTTPCodec
 import Operations
@@ -81,9 +82,9 @@ private final class OrderRun {
         let step = steps[next]
         guard let event = EventName(step.event) else { return end() }
         // An event whose answer was lost is published twice; the app counts a photo once.
-        route.topics.publish(
-            topic, event, DemoOrder.payload(step, wallMs: route.context.clock.wallMs), nil, payer: nil
-        ) { [self] result in
+        let data = DemoOrder.payload(step, wallMs: route.context.clock.wallMs)
+        let request = PublishRequest(topic: topic, event: event, data: data, id: nil)
+        route.topics.publish(request, id: nil, payer: nil) { [self] result in
             guard case .success = result else {
                 failures += 1
                 guard failures < OrderRun.failuresMax else { return end() }

@@ -78,7 +78,7 @@ struct BroadcastRoute {
         // Only services reach this route, and they have names: no connection is needed to tell them apart.
         let id = request.id.map { PublishID($0, of: caller, connection: []) }
         let payer = caller.payer(from: nil)
-        topics.publish(request.topic, request.event, request.data, id, payer: payer) { [context] result in
+        topics.publish(request, id: id, payer: payer) { [context] result in
             if case .success = result { context.statistics.httpPublishes.add(1) }
             completion(result.map { (request.topic, $0) })
         }
@@ -86,11 +86,12 @@ struct BroadcastRoute {
 
     private func publishRequest(_ value: JSON.Value, _ caller: Caller) throws(Refusal) -> PublishRequest {
         guard value.kind == .object else { throw Refusal(.badRequest, "a message must be a JSON object") }
-        let known = ["topic", "event", "data", "id"]
+        let reader = PublishReader(.broadcast, bytesMax: context.limits.publishBytesMax)
+        let known = reader.members
         if value.members.contains(where: { !known.contains($0.name) }) {
             throw Refusal(.badRequest, "unknown member; a message has \(known.joined(separator: ", "))")
         }
-        let request = try PublishReader(.broadcast, bytesMax: context.limits.publishBytesMax).request(value)
+        let request = try reader.request(value)
         // Only services reach this route, and no membership is checked for a service.
         if case .refuse(let refusal) = access.publish(request.topic, caller) { throw refusal }
         return request

@@ -128,7 +128,7 @@ struct SupabaseRoute {
             let batch = BroadcastBatch(count: requests.count) { respond($0.supabaseResponse) }
             for (index, request) in requests.enumerated() {
                 let id = request.id.map { PublishID($0, of: caller, connection: []) }
-                topics.publish(request.topic, request.event, request.data, id, payer: payer) { result in
+                topics.publish(request, id: id, payer: payer) { result in
                     if case .success = result { context.statistics.httpPublishes.add(1) }
                     batch.finish(index, result.map { (request.topic, $0) })
                 }

@@ -173,7 +173,7 @@ final class Session: TopicClient, PresenceListener {
         case .publish(let request, let ref):
             let id = request.id.map { PublishID($0, of: state.caller, connection: operations.scope) }
             let origin = request.isForOthers ? drawnOrigin() : nil
-            services.log.publish(request, id: id, origin: origin, payer: payer) { [self] in
+            services.log.publish(request, id: id, excluding: origin, payer: payer) { [self] in
                 if case .success = $0 { services.reports.count(.published) }
                 take(.published(request.topic, $0, ref: ref))
             }

@@ -29,11 +29,6 @@ extension TopicTable {
         case .hold:
             feed.repair?.hold(delivery, countMax: limits.heldEventsMax)
         case .repair(let after):
-            guard repairs else {
-                feed.cursor.repaired(to: position)
-                feed.ledger.figures.came += 1
-                return deliver(delivery, in: feed)
-            }
             feed.repair = FeedRepair(holding: delivery)
             repair(feed, after: after)
         }

@@ -20,7 +20,6 @@ extension TopicTable {
 
     /// Fetches the events after a position before any other is delivered.
     func repair(_ feed: LocalTopic<Client>, after position: Position) {
-        guard repairs else { return feed.cursor.repaired(to: position) }
         let read = newRead()
         feed.repair = feed.repair ?? FeedRepair()
         feed.repair?.waits(read)

@@ -14,8 +14,6 @@ public final class TopicTable<Client: TopicClient> {
     let store: any TopicReader
     let statistics: ShardStatistics
     let nowMs: () -> Int
-    /// Whether holes are repaired; false only in a test of the tests.
-    let repairs: Bool
     private let channels: any ChannelInterest
     private(set) var feeds: [Topic: LocalTopic<Client>] = [:]
     /// The counts of feeds that were given up, for audits; the oldest are dropped.
@@ -37,12 +35,10 @@ public final class TopicTable<Client: TopicClient> {
 
     /// `nowMs` is the shard's clock, monotonic milliseconds.
     public init(
-        limits: Limits, repairs: Bool, store: any TopicReader,
-        channels: any ChannelInterest, statistics: ShardStatistics,
+        limits: Limits, store: any TopicReader, channels: any ChannelInterest, statistics: ShardStatistics,
         nowMs: @escaping () -> Int
     ) {
         self.nowMs = nowMs
-        self.repairs = repairs
         self.limits = limits
         pastLedgers = PastLedgers(capacity: limits.pastLedgersMax)
         gate = ReadGate(inFlightMax: limits.logReadsMax)

@@ -33,10 +33,13 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     return 0
 }
 
+/// A shared file without a text.
+private let noFile = ScriptFile(name: "", path: "", bytes: [])
+
 /// What was accepted can be assembled and described.
 private func check(_ catalogue: Catalogue) {
     let assembler = ScriptAssembler(
-        prelude: [], command: [], outside: nil, subscribe: [], position: [], quick: [:])
+        prelude: noFile, command: [], outside: nil, subscribe: noFile, position: noFile, quick: [:])
     for script in assembler.scripts(catalogue) {
         precondition(script.translate("user_script:\(script.bodyLineOffset + 1):") == "f.lua:1:")
     }

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Gateway
+@testable import Presence
 
 /// Which gateways live.
 @Suite struct PresenceNodesTests {

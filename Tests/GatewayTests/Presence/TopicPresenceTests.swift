@@ -2,6 +2,7 @@ import Core
 import Testing
 
 @testable import Gateway
+@testable import Presence
 
 /// Who is here on one topic, as one shard knows it.
 @Suite struct PresenceRoomTests {

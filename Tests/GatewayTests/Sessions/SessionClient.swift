@@ -21,6 +21,8 @@ final class SessionClient: SessionOutput {
     var address: IPAddress? { nil }
     private unowned let world: SessionWorld
     private var session: Session?
+    /// Between the session and the client, where the session errs on purpose.
+    private var tampered: TamperedSession?
     private var isClosing = false
     private var references = 0
     private var asked: [Int: Request] = [:]
@@ -61,7 +63,12 @@ final class SessionClient: SessionOutput {
             caller = .user(identity)
         }
         guard let services = world.services else { return }
-        session = Session(services, output: self, sessionID: .main, encoding: world.encoding, caller: caller)
+        if let fault = world.fault {
+            let tampered = TamperedSession(fault, self, world, caller)
+            (self.tampered, session) = (tampered, tampered.session)
+        } else {
+            session = Session(services, output: self, sessionID: .main, encoding: world.encoding, caller: caller)
+        }
         world.note("client \(number) opens as \(isUser ? (isGranted ? "granted" : "user") : "nobody")")
     }
 
@@ -71,7 +78,8 @@ final class SessionClient: SessionOutput {
         if world.chance(60) { return end() }
         references += 1
         let ref = Reference(Array("\(references)".utf8))
-        session.received(.success(ClientRequest(command: command(), ref: ref)))
+        let request = ClientRequest(command: command(), ref: ref)
+        if let tampered { tampered.received(request) } else { session.received(.success(request)) }
     }
 
     private func command() -> ClientCommand {
@@ -126,6 +134,8 @@ final class SessionClient: SessionOutput {
         world.note("client \(number) ends")
         session.ended()
         self.session = nil
+        tampered?.end()
+        tampered = nil
         (asked, view) = ([:], [])
     }
 

@@ -11,14 +11,17 @@ import Transport
 
 /// The services of the model's sessions.
 extension SessionWorld {
-    func makeServices() -> SessionServices {
-        SessionServices(
+    /// The services of sessions whose requests are charged to a budget.
+    func makeServices(budget: any SessionBudget) -> SessionServices {
+        let services = SessionServices(
             clock: ShardClock(monotonicMs: { [unowned self] in nowMs }, wallMs: { [unowned self] in wallMs }),
-            rules: SessionRules(limits: SessionWorld.limits, access: fixtures.access, budget: self, fault: fault),
+            rules: SessionRules(limits: SessionWorld.limits, access: fixtures.access, budget: budget),
             topics: self,
             encodings: EncodingTable(
                 written: Counter(), deflation: Deflation(bytesMin: 0, bytesMax: 0, statistics: fixtures.statistics)),
             log: self, presence: self, commands: self, callers: self, reports: self)
+        servicesMade.append(services)
+        return services
     }
 
     // MARK: Commands and tokens

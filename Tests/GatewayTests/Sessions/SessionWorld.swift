@@ -82,11 +82,14 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess {
     var wallMs: Int { nowMs + 1_700_000_000_000 }
     /// `nil` once the run is over.
     private(set) var services: SessionServices?
+    /// All that sessions of the run use, also those that have ended.
+    var servicesMade: [SessionServices] = []
     private(set) lazy var topics = TopicTable<Session>(
-        limits: SessionWorld.limits, repairs: true, store: self,
+        limits: SessionWorld.limits, store: self,
         channels: BusInterest(bus: fixtures.mailbox, shard: 0),
         statistics: fixtures.statistics, nowMs: { [unowned self] in nowMs })
-    let fault: SessionFault?
+    /// What its clients' sessions do wrong on purpose.
+    let fault: TamperedSession.Fault?
 
     // Redis.
     private var redis: [Topic: TopicModel] = [:]
@@ -107,7 +110,7 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess {
     private(set) var story: [String] = []
     private let keepsStory: Bool
 
-    init(seed: UInt64, fixtures: Fixtures, fault: SessionFault? = nil, keepsStory: Bool = false) {
+    init(seed: UInt64, fixtures: Fixtures, fault: TamperedSession.Fault? = nil, keepsStory: Bool = false) {
         randomSource = Seeded(seed)
         self.fixtures = fixtures
         self.fault = fault
@@ -116,7 +119,7 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess {
         followsSet = Set(fixtures.topics.suffix(3).filter { _ in chance(2) })
         if chance(2) { members.insert(machine) }
         mood = pick([fixtures.topics, Array(fixtures.topics.suffix(4)), Array(fixtures.topics.prefix(4))])
-        services = makeServices()
+        services = makeServices(budget: self)
         clients = (0..<2).map { SessionClient(number: $0, world: self) }
         for client in clients { client.open() }
     }
@@ -199,7 +202,7 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess {
     }
 
     func publish(
-        _ request: PublishRequest, id: PublishID?, origin: EchoExclusion?, payer: Payer,
+        _ request: PublishRequest, id: PublishID?, excluding origin: EchoExclusion?, payer: Payer,
         _ completion: @escaping (Result<Position, Refusal>) -> Void
     ) {
         var position: Position?
@@ -345,8 +348,8 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess {
         for client in clients { client.end() }
         var rest: [BusRequest] = []
         fixtures.mailbox.drain(into: &rest)
-        // It holds the world in turn.
-        services = nil
+        // They hold the world in turn.
+        (services, servicesMade) = (nil, [])
     }
 
     /// Nobody is a member who does not know it.

@@ -30,7 +30,7 @@ final class ToyGateway {
         mailbox = Mailbox(capacity: 100, wake: try Wake())
         access = try AccessPolicy(StandardTables.namespaces)
         topics = TopicTable(
-            limits: Limits(), repairs: true, store: EmptyReader(), channels: BusInterest(bus: mailbox, shard: 0),
+            limits: Limits(), store: EmptyReader(), channels: BusInterest(bus: mailbox, shard: 0),
             statistics: statistics,
             nowMs: { 1_000 })
     }

@@ -17,8 +17,10 @@ protocol LogAccess: AnyObject {
         _ topic: Topic, _ wanted: ReplayRequest, asker: ReadCaller,
         _ completion: @escaping (Result<Replay, Refusal>) -> Void
     )
-    /// Publishes an event; `id` is the publisher's, and the payer's budget is charged.
+    /// Publishes an event; `id` is the publisher's, `excluding` the session that does not receive it.
+    ///
+    /// The payer's budget is charged.
     func publish(
-        _ request: PublishRequest, id: PublishID?, origin: EchoExclusion?, payer: Payer,
+        _ request: PublishRequest, id: PublishID?, excluding origin: EchoExclusion?, payer: Payer,
         _ completion: @escaping (Result<Position, Refusal>) -> Void)
 }

@@ -69,8 +69,6 @@ extension SessionState {
             } else {
                 begin(wish, topic)
             }
-        } else if rules.fault == .lastWordIsForgotten, case .success(true) = result, index(of: topic) == nil {
-            begin(Wish(since: nil, ref: nil, step: .topic), topic)
         }
         for (request, ref) in question.publishes {
             heldPublishes = (heldPublishes.count - 1, heldPublishes.bytes - request.data.count)

@@ -31,7 +31,6 @@ extension SessionState {
 
     /// Joins the followed topics, then the topic itself, so that no event is missed after `subscribed`.
     mutating func follow(_ wish: Wish, _ topic: Topic) {
-        if rules.fault == .followsAreFree { endFollowings() }
         guard followings?.topic == topic else {
             endFollowings()
             followings = Followings(topic)
@@ -102,7 +101,7 @@ extension SessionState {
     mutating func followWaiting() {
         guard let waiting = followings?.waiting(except: { index(of: $0) != nil }) else { return }
         followings?.retryMs = Int.max
-        if !waiting.isEmpty, rules.fault != .followsAreFree, let waitMs = payToFollow(waiting.count) {
+        if !waiting.isEmpty, let waitMs = payToFollow(waiting.count) {
             if followings?.isStarted == false { return cannotStart(SessionState.tooManyFollows(waitMs)) }
             followings?.retryMs = nowMs + waitMs
             return

@@ -23,7 +23,6 @@ extension SessionState {
     /// Joins topics; limits and rights of all of them are checked first, and the budget is charged once for all of
     /// them.
     mutating func subscribe(_ requests: [SubscribeRequest], ref: Reference?) {
-        if rules.fault == .leavesBeforeItMay { for request in requests { leaveByMistake(request.topic) } }
         var verdicts = verdicts(requests)
         let count = verdicts.count { if case .refuse = $0 { false } else { true } }
         if count > 0, let waitMs = payForJoins(count) {
@@ -96,7 +95,6 @@ extension SessionState {
 
     /// Starts a request that was allowed: once the budget is charged, it replaces the current subscription.
     mutating func begin(_ wish: Wish, _ topic: Topic) {
-        if rules.fault == .leavesBeforeItPays { giveWay(topic) }
         if let refusal = rules.budget.payJoin(topic, caller, at: address) { return refused(wish, topic, refusal) }
         establish()
         giveWay(topic)
@@ -132,25 +130,13 @@ extension SessionState {
     }
 
     private mutating func supersede(_ wish: Wish, _ topic: Topic) {
-        if rules.fault == .supersededIsSilent { return }
         refuse(SessionState.superseded, topic: topic, ref: wish.ref)
-    }
-
-    /// Repeats a past fault of sessions, for the simulation to find.
-    private mutating func leaveByMistake(_ topic: Topic) {
-        guard let index = index(of: topic), holdings[index].isLive else { return }
-        holdings.remove(at: index)
-        actions.append(.leave(topic))
-        if followings?.topic == topic { endFollowings() }
     }
 
     // MARK: Unsubscribe
 
     mutating func unsubscribe(_ topic: Topic, ref: Reference?) {
         if let index = index(of: topic) {
-            if rules.fault == .lastWordIsForgotten, holdings[index].waits(.membership) {
-                return send(.unsubscribed(topic: topic), ref: ref)
-            }
             let holding = holdings.remove(at: index)
             for wish in holding.wishes { supersede(wish, topic) }
             givenUp(holding)
@@ -213,7 +199,7 @@ extension SessionState {
         else { return }
         if holdings[index].isAcknowledged {
             holdings[index].isAcknowledged = false
-            if rules.fault != .lossIsSilent { send(.unsubscribed(topic: topic), ref: nil) }
+            send(.unsubscribed(topic: topic), ref: nil)
         }
         if holdings[index].wishes.isEmpty { givenUp(holdings.remove(at: index)) }
     }

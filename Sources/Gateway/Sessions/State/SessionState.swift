@@ -167,7 +167,7 @@ struct SessionState {
             }
             adopt(identity, wallMs: wallMs)
             send(.authenticated(userID: identity.user, expiresAt: identity.expiresAt), ref: ref)
-            if rules.fault != .refreshTakesNothing { removeForbiddenTopics() }
+            removeForbiddenTopics()
         }
     }
 

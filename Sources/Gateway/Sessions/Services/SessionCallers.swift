@@ -8,18 +8,27 @@ import Service
 ///
 /// Thread: the shard's.
 final class SessionCallers: CallerAccess {
-    private let node: Node
+    private let gate: CallerGate
+    private let rates: CallerRates
+    private let clientLog: ClientLog
+    private let limits: Limits
     private let clock: ShardClock
     private let statistics: ShardStatistics
 
-    init(_ node: Node, _ clock: ShardClock, _ statistics: ShardStatistics) {
-        self.node = node
+    init(
+        _ gate: CallerGate, _ rates: CallerRates, _ clientLog: ClientLog, _ limits: Limits, _ clock: ShardClock,
+        _ statistics: ShardStatistics
+    ) {
+        self.gate = gate
+        self.rates = rates
+        self.clientLog = clientLog
+        self.limits = limits
         self.clock = clock
         self.statistics = statistics
     }
 
     func verify(_ token: [UInt8]) -> Result<Identity, TokenFailure> {
-        node.gate.verify(token, now: clock.wallSeconds)
+        gate.verify(token, now: clock.wallSeconds)
     }
 
     /// A connection may be older than a change of its credentials, so these are checked again.
@@ -27,23 +36,23 @@ final class SessionCallers: CallerAccess {
         let judged: Result<Caller, TokenFailure>
         if let token {
             judged = verify(token).map { .user($0) }
-        } else if !node.gate.authenticator.stillKnows(caller) {
+        } else if !gate.authenticator.stillKnows(caller) {
             judged = .failure(.replaced)
         } else if case .user(let identity) = caller,
-            identity.expiresAt + node.limits.tokenLeewaySeconds <= clock.wallSeconds
+            identity.expiresAt + limits.tokenLeewaySeconds <= clock.wallSeconds
         {
             judged = .failure(.expired)
         } else {
-            return node.gate.unlessRevoked(caller).flatMap(node.gate.unlessAnonymous)
+            return gate.unlessRevoked(caller).flatMap(gate.unlessAnonymous)
         }
         return judged.mapError { failure in
             statistics.authenticationFailures.add(1)
-            node.clientLog.write(.credentials, nowMs: clock.nowMs) {
+            clientLog.write(.credentials, nowMs: clock.nowMs) {
                 [("reason", failure.rawValue)] + ClientLog.fields(nil, at: address)
             }
             return failure.refusal
-        }.flatMap(node.gate.unlessAnonymous)
+        }.flatMap(gate.unlessAnonymous)
     }
 
-    func payer(_ caller: Caller, at address: IPAddress?) -> Payer { node.rates.payer(caller, at: address) }
+    func payer(_ caller: Caller, at address: IPAddress?) -> Payer { rates.payer(caller, at: address) }
 }

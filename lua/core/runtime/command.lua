@@ -1,5 +1,5 @@
 -- The command prelude: put after prelude.lua, writes.lua, checks.lua, values.lua in front of every command and refresh
--- (lua/README.md).
+-- (docs/scripts/body.md).
 --
 -- Loaded text = prelude.lua, writes.lua, checks.lua, values.lua, this file, run.lua, the generated names of the header,
 -- then `local function command() ... parts, body ... end return run(command)`. The first line of that function hides

@@ -1,16 +1,22 @@
-import Core
-import EventLogs
-import RedisLink
-import Rights
+public import Core
+public import EventLogs
+public import RedisLink
+public import Rights
 
 /// A shard's access to the presence in Redis; replies are as untrusted as any other input.
 ///
 /// Thread: the shard's.
-final class PresenceStore {
+public final class PresenceStore {
     /// The shard that writes the entries.
-    struct Origin {
-        let node: [UInt8]
-        let shard: Int
+    public struct Origin: Sendable {
+        public let node: [UInt8]
+        public let shard: Int
+
+        /// Takes all members.
+        public init(node: [UInt8], shard: Int) {
+            self.node = node
+            self.shard = shard
+        }
     }
 
     /// The stored presence of a topic.
@@ -44,7 +50,7 @@ final class PresenceStore {
     private static let keepMs = 120_000
 
     /// A store for the entries of a shard; reads for callers go through the read queue.
-    init(
+    public init(
         _ link: any RedisCalls, _ scripts: EventLogScripts, _ keys: Keys, _ limits: Limits, _ desk: ReadScheduler,
         _ origin: Origin
     ) {
@@ -114,7 +120,7 @@ final class PresenceStore {
     private static let membersMax = 10_000
 
     /// Lists the entries in the order of names, without those whose gateway is gone; the caller's budget is charged.
-    func list(
+    public func list(
         _ topic: Topic, payer: Payer, _ completion: @escaping (Result<[PresenceMember], Refusal>) -> Void
     ) {
         let key = SharedReader<[PresenceMember]>.Key(

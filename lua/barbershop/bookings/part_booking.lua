@@ -1,7 +1,7 @@
 -- @part     booking
 -- @summary  What a booking is in Redis: the reader of its text, the bounds of its members, and its topics.
 --
--- Backends write bookings too (lua/README.md has the layout); a text that is no booking is none, whatever it is.
+-- Backends write bookings too; a text that is no booking is none, whatever it is.
 
 local BOOKING_BYTES_MAX = 4096
 local SERVICE_MINUTES_MIN = 1

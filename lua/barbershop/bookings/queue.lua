@@ -17,9 +17,9 @@
 -- @weight   1000
 -- @readonly
 --
--- estimatedWaitTimes is {standard, blackCard}. The same formula as in queue_refresh.lua, which keeps the cache while
--- the shop is open; an estimate is in the cache only. Without a cache, which means that the worker is away, a shop with
--- more than COUNTED_MAX open bookings is answered as it was last told.
+-- estimatedWaitTimes is {standard, blackCard}. queue_refresh.lua, which keeps the cache while the shop is open, counts
+-- by the same formula; an estimate is in the cache only. Without a cache, which means that the worker is away, a shop
+-- with more than COUNTED_MAX open bookings is answered as it was last told.
 
 local CACHE_BYTES_MAX = 65536
 local COUNTED_MAX = 150

@@ -1,17 +1,14 @@
 -- The prelude: put in front of every script when it is loaded (script = prelude, newline, body). All scripts share
 -- its strict readers of ARGV, the reading of a topic's position, and the one way an event is published. Everything is
--- `local`, so nothing leaks into Redis's shared Lua state. lua/README.md explains its conventions and `@only`. All
--- functions are made anew for each call, which costs Redis a thousand instructions each, as does a pattern or a table.
+-- `local`, so nothing leaks into Redis's shared Lua state. docs/scripts/packs.md explains its conventions and `@only`.
+-- All functions are made anew for each call, which costs Redis a thousand instructions each, as does a pattern or a
+-- table.
 
 local INTEGER_MAX = 9007199254740991 -- 2^53 - 1, the last integer that a double and every JSON reader agree on
 local LOG_EVENTS_MAX = 1000000       -- events one log may keep
 local TTL_SECONDS_MAX = 315360000    -- ten years; far below what makes EXPIRE overflow
 local SEND = 'PUBLISH'               -- to a topic's channel; SPUBLISH where the script is loaded into a cluster
 local NO_ID = '-'                    -- "no message id", in ARGV, in the log and in channel messages
-
--- A renewed log lives an eighth longer than promised, its position as much longer, and both are renewed when half of
--- that is used up. So most events renew nothing. `until` in meta is when the log's life ends, ms since 1970; 0: no log.
-local SPARE = 8
 
 -- Set by state_<namespace>.lua, when the namespace has one: `function state()` returns JSON text or false. A caller may
 -- add arguments to those of such a script: `decide` of command.lua is told who asks, for @subscribe.
@@ -66,7 +63,7 @@ local function epochs() -- what is needed where epochs begin and end: made when 
   -- The run that is stored: what stands before the first `/` of a run.
   local function own_run(run) return string.match(run, '^[^/]*') end
   -- Whether a position, stored in the run `stored` of Redis, can be gone on with in the run `run`.
-  -- `run` is the fence (README.md): the history of the server's writes, `+` when none of them can be lost, the
+  -- `run` is the fence (packs.md): the history of the server's writes, `+` when none of them can be lost, the
   -- generation (seal.lua), and behind a `/` each older history that the caller has proof of. Data are whole in one
   -- history, and in two with the `+` and one generation. Any other may have rolled data back. So have data whose epoch
   -- had a later event than is stored: `top`, "<epoch> <offset>", or empty or nil when the caller knows none.
@@ -156,22 +153,21 @@ end
 local function is_lasting(ends, now_ms, log_ttl_s)
   local left = tonumber(ends)
   left = left and left - now_ms
-  return left and left >= log_ttl_s * 1062.5 and left <= log_ttl_s * 1125 + 1000
+  return left and inline.lasts(left, log_ttl_s)
 end
 
 -- Logs an event by XADD. Returns its reply: an error, or false where a log that is not renewed is gone: a new one would
 -- stay for ever. To cut it costs as much as all the rest of an event, so a long log is cut at every tenth offset.
 local function log_event(log, lasts, log_max, offset, event, data, id, now_ms)
-  local cuts, place = #log_max < 3 or string.byte(offset, -1) == 48, offset .. '-0'
+  local cuts, place = inline.cuts(log_max, offset), offset .. '-0'
   if lasts and cuts then
-    return redis.pcall('XADD', log, 'NOMKSTREAM', 'MAXLEN', '=', log_max, place,
-      'e', event, 'd', data, 'i', id, 't', now_ms)
+    return redis.pcall('XADD', log, 'NOMKSTREAM', 'MAXLEN', '=', log_max, place, inline.entry(event, data, id, now_ms))
   elseif lasts then
-    return redis.pcall('XADD', log, 'NOMKSTREAM', place, 'e', event, 'd', data, 'i', id, 't', now_ms)
+    return redis.pcall('XADD', log, 'NOMKSTREAM', place, inline.entry(event, data, id, now_ms))
   elseif cuts then
-    return redis.pcall('XADD', log, 'MAXLEN', '=', log_max, place, 'e', event, 'd', data, 'i', id, 't', now_ms)
+    return redis.pcall('XADD', log, 'MAXLEN', '=', log_max, place, inline.entry(event, data, id, now_ms))
   end
-  return redis.pcall('XADD', log, place, 'e', event, 'd', data, 'i', id, 't', now_ms)
+  return redis.pcall('XADD', log, place, inline.entry(event, data, id, now_ms))
 end
 
 -- @only cut_log
@@ -191,10 +187,12 @@ local function cut_log(log, bytes_max)
 end
 -- @end
 
--- Stores the offset of a logged event, and renews the lives of log and position unless they last.
+-- Stores the offset of a logged event, and renews the lives of log and position unless they last: a renewed log and its
+-- position live longer than promised, and both are renewed when half of that is used up, so most events renew nothing.
+-- `until` in meta is when the log's life ends, ms since 1970; 0: no log.
 local function keep_offset(meta, log, offset, lasts, now_ms, log_ttl_s, meta_ttl_s)
   if lasts then return redis.call('HSET', meta, 'offset', offset) end
-  local more_s = math.ceil(log_ttl_s / SPARE)
+  local more_s = inline.spare(log_ttl_s)
   redis.call('HSET', meta, 'offset', offset, 'until', string.format('%d', now_ms + (log_ttl_s + more_s) * 1000))
   redis.call('EXPIRE', meta, meta_ttl_s + more_s)
   redis.call('EXPIRE', log, log_ttl_s + more_s)
@@ -340,7 +338,7 @@ local function publishing()
     -- Lives are renewed by the first event of a call, unless they last.
     local more_s, ends
     if plan.fresh or not (plan.follows or plan.lasts) then
-      more_s = math.ceil(plan.log_ttl_s / SPARE)
+      more_s = inline.spare(plan.log_ttl_s)
       ends = plan.log_max == '0' and '0' or string.format('%d', plan.now_ms + (plan.log_ttl_s + more_s) * 1000)
     end
     if plan.fresh then
@@ -362,8 +360,7 @@ local function publishing()
       redis.call('SET', plan.seen, plan.epoch .. ' ' .. plan.offset .. ' ' .. plan.print, 'EX', plan.seen_ttl_s)
     end
     redis.call(SEND, plan.channel,
-      'P' .. plan.epoch .. ' ' .. plan.offset .. ' ' .. plan.event .. ' ' .. plan.id .. (plan.origin or '') .. '\n'
-        .. plan.data)
+      inline.message(plan.epoch, plan.offset, plan.event, plan.id .. (plan.origin or ''), plan.data))
     return plan
   end
 

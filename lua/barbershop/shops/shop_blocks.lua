@@ -15,7 +15,7 @@
 -- @weight   1000
 -- @idempotent
 --
--- `apart` is described in core/part_apart.lua. Calls come in any order: `apart_at` is a zset userId -> the version of
+-- `apart` is described in part_apart.lua. Calls come in any order: `apart_at` is a zset userId -> the version of
 -- the last one, for an hour. An absent user blocks nobody there.
 
 local APART_TTL_S = 172800 -- two days: nobody's presence is without a heartbeat for so long

@@ -1,10 +1,10 @@
-import Core
-import Dialects
-import EventLogs
-import Operations
-import Reactors
-import Rights
-import Topics
+public import Core
+public import Dialects
+public import EventLogs
+public import Operations
+public import Reactors
+public import Rights
+public import Topics
 import Transport
 
 /// Presence for the sessions of one shard (docs/decisions.md, D58).
@@ -13,8 +13,8 @@ import Transport
 /// Redis, and changes from Redis to own clients, each at most every `presenceDiffMs`. The first change is sent at once.
 /// A crowd of new members therefore costs Redis and each client a few messages, not one for each member. Thread: the
 /// shard's.
-final class PresenceTracker {
-    let store: PresenceStore
+public final class PresenceTracker {
+    public let store: PresenceStore
     let desk: ReadScheduler
     let limits: Limits
     let statistics: ShardStatistics
@@ -44,7 +44,7 @@ final class PresenceTracker {
     /// Maximum entries of one message.
     private static let toldAtOnce = 256
 
-    init(
+    public init(
         _ reactor: Reactor, _ store: PresenceStore, _ desk: ReadScheduler, _ limits: Limits,
         _ statistics: ShardStatistics, _ origin: PresenceStore.Origin
     ) throws(Errno) {
@@ -64,7 +64,7 @@ final class PresenceTracker {
     // MARK: Sessions
 
     /// Sends a live session the members present, now or once they are known, and every change from then on.
-    func watch(_ listener: any PresenceListener, _ topic: Topic, payer: Payer) {
+    public func watch(_ listener: any PresenceListener, _ topic: Topic, payer: Payer) {
         let place = place(topic, payer)
         guard place.watchers[ObjectIdentifier(listener)] == nil else { return }
         place.watchers[ObjectIdentifier(listener)] = PresencePlace.Watcher(listener: listener, since: place.rounds + 1)
@@ -72,7 +72,7 @@ final class PresenceTracker {
     }
 
     /// Lists a session, or updates its entry.
-    func track(
+    public func track(
         _ listener: any PresenceListener, _ request: TrackRequest, user: [UInt8]?, payer: Payer,
         _ answer: @escaping PresencePlace.Answer
     ) {
@@ -106,7 +106,7 @@ final class PresenceTracker {
     }
 
     /// Removes a session's entry.
-    func untrack(_ listener: any PresenceListener, _ topic: Topic, _ answer: @escaping PresencePlace.Answer) {
+    public func untrack(_ listener: any PresenceListener, _ topic: Topic, _ answer: @escaping PresencePlace.Answer) {
         guard let place = places[topic], let id = place.tracked.removeValue(forKey: ObjectIdentifier(listener)) else {
             return answer(.failure(Refusal(.conflict, "you are not listed on this topic")))
         }
@@ -117,7 +117,7 @@ final class PresenceTracker {
     }
 
     /// Removes a session that has left a topic from its watchers, and its entry at once.
-    func left(_ listener: any PresenceListener, _ topic: Topic) {
+    public func left(_ listener: any PresenceListener, _ topic: Topic) {
         guard let place = places[topic] else { return }
         place.watchers[ObjectIdentifier(listener)] = nil
         if let id = place.tracked.removeValue(forKey: ObjectIdentifier(listener)) {
@@ -138,12 +138,12 @@ final class PresenceTracker {
     }
 
     /// The node is ending: entries are removed at once, and nothing is delayed.
-    func beginEnding() {
+    public func beginEnding() {
         isEnding = true
     }
 
     /// Whether all sessions have left, and Redis has stored that.
-    var isEmpty: Bool { places.isEmpty }
+    public var isEmpty: Bool { places.isEmpty }
 
     private func newID() -> PresenceID {
         number += 1

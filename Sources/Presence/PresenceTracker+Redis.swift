@@ -1,4 +1,4 @@
-import Core
+public import Core
 import Dialects
 import EventLogs
 import Operations
@@ -9,7 +9,7 @@ import Topics
 /// A shard's input about presence: changes on the topics' channels, whole sets after a loss, and the nodes that live.
 extension PresenceTracker {
     /// A presence change arrived on a topic's channel.
-    func received(_ topic: Topic, _ news: PresenceUpdate) {
+    public func received(_ topic: Topic, _ news: PresenceUpdate) {
         guard let place = places[topic] else { return }
         for member in news.here { nodes.heard(Array(member.id.node), nowMs: nowMs) }
         place.room.received(news)
@@ -17,7 +17,7 @@ extension PresenceTracker {
     }
 
     /// A topic's channel is confirmed, perhaps not for the first time: earlier changes may have been missed.
-    func confirmed(_ topic: Topic) {
+    public func confirmed(_ topic: Topic) {
         guard let place = places[topic] else { return }
         place.isListening = true
         place.room.lost()
@@ -25,7 +25,7 @@ extension PresenceTracker {
     }
 
     /// Channels, or messages to this shard, were lost.
-    func lost() {
+    public func lost() {
         for place in places.values {
             place.isListening = false
             place.room.lost()
@@ -33,7 +33,7 @@ extension PresenceTracker {
     }
 
     /// One topic's messages were lost.
-    func lost(_ topic: Topic) {
+    public func lost(_ topic: Topic) {
         guard let place = places[topic] else { return }
         place.isListening = false
         place.room.lost()
@@ -115,7 +115,7 @@ extension PresenceTracker {
     }
 
     /// Continues pending work; called four times a second.
-    func sweep() {
+    public func sweep() {
         guard !places.isEmpty else { return }
         if nowMs >= beatAtMs, !isBeating, store.isReady { beat() }
         for place in places.values {

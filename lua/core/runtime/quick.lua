@@ -21,10 +21,10 @@ if #KEYS > 2 and #ARGV == 4 * #KEYS - 4 then
     if top ~= '' then known, beyond = string.match(top, '^([%w_-]+) (%d+)$') end
     if epoch and last and got[3] == run and #epoch < 33 and #last < 16 and find(last, '^[1-9]%d*$')
       and (known ~= epoch or tonumber(beyond) <= tonumber(last)) then
-      -- As in commit_event: whether log and position live on for long enough without being renewed.
+      -- Whether log and position live on for long enough without being renewed; commit_event renews them.
       local left = tonumber(got[4])
       left = left and left - now_ms
-      local lasts = left and left >= log_ttl_s * 1062.5 and left <= log_ttl_s * 1125 + 1000
+      local lasts = left and inline.lasts(left, log_ttl_s)
       local count, fits, offset, id, message, messages, ids, used = #KEYS - 2, true
       -- A right may be lost at any time, and an event that was logged could not be taken back.
       local may = redis.acl_check_cmd
@@ -34,7 +34,7 @@ if #KEYS > 2 and #ARGV == 4 * #KEYS - 4 then
       for n = 1, count do
         if n > 1 then event, data, word, print = unpack(ARGV, 4 * n + 1, 4 * n + 4) end
         offset, id = string.format('%d', last + n), word
-        message = 'P' .. epoch .. ' ' .. offset .. ' ' .. event .. ' ' .. word .. '\n' .. data
+        message = inline.message(epoch, offset, event, word, data)
         -- One look at the whole message: epoch, event, id, and that the data begin right behind them as an object.
         local _, brace = find(message, '^P[%w_-]+ %d+ [%w._:/-]+ [%w._~:-]+\n{')
         if not brace then
@@ -62,18 +62,16 @@ if #KEYS > 2 and #ARGV == 4 * #KEYS - 4 then
           event, data, print = ARGV[at + 1], ARGV[at + 2], ARGV[at + 4]
           offset, id, message = string.format('%d', last + n), ids[n], messages[n]
         end
-        -- As in log_event; an error, or false where the log is gone.
-        local add, cuts, place, added = n == 1 and pcall or call, #log_max < 3 or string.byte(offset, -1) == 48,
-          offset .. '-0', nil
+        -- `added` is an error, or false where the log is gone; log_event would begin another log.
+        local add, cuts, place, added = n == 1 and pcall or call, inline.cuts(log_max, offset), offset .. '-0', nil
         if lasts and cuts then
-          added = add('XADD', log, 'NOMKSTREAM', 'MAXLEN', '=', log_max, place,
-            'e', event, 'd', data, 'i', id, 't', now_ms)
+          added = add('XADD', log, 'NOMKSTREAM', 'MAXLEN', '=', log_max, place, inline.entry(event, data, id, now_ms))
         elseif lasts then
-          added = add('XADD', log, 'NOMKSTREAM', place, 'e', event, 'd', data, 'i', id, 't', now_ms)
+          added = add('XADD', log, 'NOMKSTREAM', place, inline.entry(event, data, id, now_ms))
         elseif cuts then
-          added = add('XADD', log, 'MAXLEN', '=', log_max, place, 'e', event, 'd', data, 'i', id, 't', now_ms)
+          added = add('XADD', log, 'MAXLEN', '=', log_max, place, inline.entry(event, data, id, now_ms))
         else
-          added = add('XADD', log, place, 'e', event, 'd', data, 'i', id, 't', now_ms)
+          added = add('XADD', log, place, inline.entry(event, data, id, now_ms))
         end
         if n == 1 then
           fits = added and not added.err
@@ -81,7 +79,7 @@ if #KEYS > 2 and #ARGV == 4 * #KEYS - 4 then
           if lasts then
             call('HSET', meta, 'offset', offset)
           else
-            local more_s = math.ceil(log_ttl_s / 8)
+            local more_s = inline.spare(log_ttl_s)
             call('HSET', meta, 'offset', offset, 'until', string.format('%d', now_ms + (log_ttl_s + more_s) * 1000))
             call('EXPIRE', meta, meta_ttl_s + more_s)
             call('EXPIRE', log, log_ttl_s + more_s)

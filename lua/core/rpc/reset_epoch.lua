@@ -38,5 +38,5 @@ if mode == 'look' then return 1 end
 local set = redis.pcall('HSET', meta, 'run', RESET, 'reset', life)
 if failed(set) then return set end
 -- Without the right to publish here the members are told with the next event instead.
-redis.pcall(SEND, channel, 'P' .. epoch .. ' 1 epoch:reset -\n{}')
+redis.pcall(SEND, channel, inline.message(epoch, '1', 'epoch:reset', '-', '{}'))
 return 1

@@ -43,7 +43,7 @@ end
 
 -- Reads and checks everything about the events: the first of each topic is prepared. Returns an error reply or nil.
 --
--- An event that goes on in its topic's epoch gets its epoch and `offset` (text) here, as in quick.lua. All others are
+-- An event that goes on in its topic's epoch gets its epoch and `offset` (text) here. All others are
 -- published in full. `last` of a home is the latest event that was prepared for it, or its plan.
 local function prepare_events()
   for index = 1, #emitted do
@@ -111,7 +111,7 @@ local function commit()
       and log_event(home.log, item.lasts, home.log_max, item.offset, item.event, item.data, NO_ID, ARGV[1])
     if type(added) == 'string' then
       keep_offset(home.meta, home.log, item.offset, item.lasts, ARGV[1], home.log_ttl_s, home.meta_ttl_s)
-      call(SEND, home.channel, 'P' .. item.epoch .. ' ' .. item.offset .. ' ' .. item.event .. ' -\n' .. item.data)
+      call(SEND, home.channel, inline.message(item.epoch, item.offset, item.event, '-', item.data))
     else
       -- What was prepared for the topic counts no longer.
       if home then home.missed = true end

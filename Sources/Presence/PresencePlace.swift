@@ -1,4 +1,4 @@
-import Core
+public import Core
 import Dialects
 import Topics
 import Transport
@@ -6,7 +6,7 @@ import Transport
 /// One topic's presence on one shard: the room, and the sessions that watch it or are listed in it.
 ///
 /// Thread: the shard's.
-final class PresencePlace {
+public final class PresencePlace {
     /// A session that receives the presence of the topic.
     struct Watcher {
         let listener: any PresenceListener
@@ -23,7 +23,7 @@ final class PresencePlace {
         let slice: Int
     }
 
-    typealias Answer = (Result<PresenceID, Refusal>) -> Void
+    public typealias Answer = (Result<PresenceID, Refusal>) -> Void
 
     /// A request that waits until its entry is written.
     struct Asking {
