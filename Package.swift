@@ -107,9 +107,17 @@ let package = Package(
         room("EventLogs", ["Commands", "Core", "Dialects", "Operations", "Reactors", "RedisLink", "Rights", "Service", "Topics"]),
         room("Calls", ["Commands", "Configuration", "Core", "EventLogs", "Operations", "Reactors", "RedisLink", "Rights", "Service"]),
         room("Presence", ["Core", "Dialects", "EventLogs", "Operations", "Reactors", "RedisLink", "Rights", "Topics", "Transport"]),
+        room("Sessions", ["Commands", "Core", "Dialects", "Operations", "Reactors", "Rights", "Service", "Topics", "Transport"]),
+        room("Transports", ["Configuration", "Core", "Dialects", "HTTPCodec", "Operations", "Reactors", "RedisLink", "Rights", "Service", "Sessions", "Topics", "Transport", "WebSocketCodec"]),
+        room("Bus", ["Configuration", "Core", "Operations", "Reactors", "RedisLink", "Service", "Transport"]),
+        room("HTTPSurface", ["Calls", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "HTTPCodec", "Operations", "Reactors", "Rights", "Service", "Topics", "Transport", "Transports", "WebSocketCodec"]),
         room(
             "Gateway",
             [
+                "HTTPSurface",
+                "Bus",
+                "Transports",
+                "Sessions",
                 "Presence",
                 "Calls",
                 "EventLogs",
@@ -119,6 +127,8 @@ let package = Package(
                 "Dialects", "Rights",
                 "RedisLink", "Configuration", "CLinux", "Scripts", "WebPages",
             ]),
+        // The shop of `switchboard dev`.
+        room("Demo", ["Calls", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "Gateway", "HTTPCodec", "HTTPSurface", "Operations", "Reactors", "RedisLink", "Rights", "Service", "Transport", "WebPages"]),
         room(
             "Worker",
             [
@@ -128,7 +138,7 @@ let package = Package(
         .executableTarget(
             name: "switchboard",
             dependencies: [
-                "Gateway", "Worker", "Commands", "Service", "Configuration", "Core", "Reactors", "Transport", "Rights",
+                "Demo", "Gateway", "Worker", "Commands", "Service", "Configuration", "Core", "Reactors", "Transport", "Rights",
                 "WebSocketCodec", "CLinux",
             ],
             swiftSettings: strict),
@@ -191,7 +201,7 @@ let package = Package(
         tests(
             "Gateway",
             [
-                "Gateway", "Presence", "Calls", "EventLogs", "Topics", "Commands", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights",
+                "Gateway", "Demo", "HTTPSurface", "Bus", "Transports", "Sessions", "Presence", "Calls", "EventLogs", "Topics", "Commands", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights",
                 "Transport", "Configuration", "Scripts",
             ]),
     ] + fuzzers

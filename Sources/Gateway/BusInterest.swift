@@ -1,3 +1,4 @@
+import Bus
 import Core
 import Reactors
 import Topics

@@ -3,6 +3,7 @@ import Core
 import Dialects
 import EventLogs
 import Rights
+public import Sessions
 
 /// The log as sessions use it.
 extension EventLog: LogAccess {

@@ -1,7 +1,9 @@
+import Bus
 import CLinux
 public import Configuration
 import Core
 import Glibc
+public import HTTPSurface
 import Operations
 import Reactors
 import RedisLink
@@ -60,9 +62,9 @@ public final class GatewayNode {
 
     /// Reads every file, binds every address, starts every thread; after a problem nothing is left running.
     ///
-    /// `demo` is served beside the gateway's own routes, by `switchboard dev` alone.
+    /// `extraRoutes` makes routes that are served beside the gateway's own, as by `switchboard dev`.
     public init(
-        _ settings: GatewaySettings, demo: DemoSite? = nil, log: Log
+        _ settings: GatewaySettings, extraRoutes: ExtraRoutesMaker? = nil, log: Log
     ) throws(StartProblem) {
         self.settings = settings
         let parts = try NodeParts(settings)
@@ -71,7 +73,7 @@ public final class GatewayNode {
         let accessLog = try GatewayNode.accessLog(settings)
         do {
             node = try Node(
-                settings, parts: parts, extraRoutes: demo?.routes, log: log,
+                settings, parts: parts, extraRoutes: extraRoutes, log: log,
                 accessLog: accessLog)
         } catch {
             throw StartProblem("cannot start: \(error)")

@@ -1,5 +1,6 @@
 import Configuration
 import Core
+import HTTPSurface
 import Reactors
 import Service
 import Transport

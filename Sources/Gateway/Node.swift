@@ -1,8 +1,10 @@
+import Bus
 import Commands
 import Configuration
 import Core
 import EventLogs
 import HTTPCodec
+import HTTPSurface
 import Operations
 import Reactors
 import RedisLink
@@ -10,6 +12,7 @@ import Rights
 import Service
 import Synchronization
 import Transport
+import Transports
 
 /// The state that all threads of a gateway share: settings, rights, figures, and the mailboxes to each other.
 ///

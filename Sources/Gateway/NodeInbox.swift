@@ -1,5 +1,7 @@
+import Bus
 import Core
 import Dialects
+import Transports
 
 /// The node's own channel: relayed messages of other nodes, and couriers' answers.
 enum NodeInbox {

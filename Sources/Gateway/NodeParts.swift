@@ -1,24 +1,24 @@
-import Commands
-import Configuration
+public import Commands
+public import Configuration
 import Core
 import Dialects
-import EventLogs
+public import EventLogs
 import Glibc
 import Operations
 import Reactors
-import RedisLink
-import Rights
-import Service
+public import RedisLink
+public import Rights
+public import Service
 import Transport
 import WebPages
 
 /// The parts of a node that can be invalid: files read, keys parsed, scripts assembled, addresses bound.
-struct NodeParts {
-    let redis: RedisTarget
+public struct NodeParts: Sendable {
+    public let redis: RedisTarget
     let layout: KeyLayout
-    let library: ScriptLibrary
-    let scripts: EventLogScripts
-    let access: AccessPolicy
+    public let library: ScriptLibrary
+    public let scripts: EventLogScripts
+    public let access: AccessPolicy
     let origins: OriginPolicy
     let keys: CallerGate.Keys
     let tls: TLSContext?
@@ -26,7 +26,7 @@ struct NodeParts {
     /// The time by which the node decides.
     let clock = NodeClock()
 
-    init(_ settings: GatewaySettings) throws(StartProblem) {
+    public init(_ settings: GatewaySettings) throws(StartProblem) {
         var redis = try RedisTarget.reading(settings.redis, limits: settings.limits)
         redis.layout = LayoutGuard(settings.keys)
         redis.seal = RunSealSettings(settings.keys, settings.limits)
@@ -52,7 +52,7 @@ struct NodeParts {
     }
 
     /// The settings for calls of commands.
-    func commandSettings(_ settings: GatewaySettings) -> CommandSettings {
+    public func commandSettings(_ settings: GatewaySettings) -> CommandSettings {
         CommandSettings(
             keys: settings.keys, policies: settings.namespaces,
             outbox: OutboxRoom(laneMax: settings.limits.outboxMax, payerMax: settings.limits.outboxPayerMax),

@@ -4,6 +4,7 @@ import EventLogs
 import Operations
 import RedisLink
 import Service
+import Transports
 
 /// The watches that one shard runs for the whole node: revocations, shared secret, servers, outbox, workers, clock.
 ///

@@ -1,4 +1,5 @@
 import Presence
+public import Sessions
 
 /// Presence as sessions use it.
 extension PresenceTracker: PresenceAccess {}

@@ -3,6 +3,7 @@ import EventLogs
 import Operations
 import Rights
 import Service
+import Sessions
 import Topics
 
 /// The budgets of a shard's sessions: those of the node, and the log's price of a join.

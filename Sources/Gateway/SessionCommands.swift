@@ -4,6 +4,7 @@ import Core
 import Dialects
 import EventLogs
 import Rights
+import Sessions
 
 /// The commands of a shard as its sessions call them.
 ///

@@ -4,14 +4,17 @@ import Configuration
 import Core
 import EventLogs
 import HTTPCodec
+import HTTPSurface
 import Operations
 import Presence
 import Reactors
 import RedisLink
 import Rights
 import Service
+import Sessions
 import Topics
 import Transport
+import Transports
 
 /// The rooms of a shard are made here, each from the ones below it.
 extension Shard {

@@ -1,3 +1,4 @@
+import Bus
 import Calls
 import Commands
 import Configuration
@@ -9,6 +10,7 @@ import RedisLink
 import Service
 import Topics
 import Transport
+import Transports
 
 /// A shard's links to Redis and to the bus, and its part in proving that they lead to the right servers.
 extension Shard {

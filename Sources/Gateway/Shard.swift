@@ -1,17 +1,21 @@
+import Bus
 import Calls
 import Commands
 import Configuration
 import Core
 import Dialects
 import EventLogs
+import HTTPSurface
 import Operations
 import Presence
 import Reactors
 import RedisLink
 import Rights
 import Service
+import Sessions
 import Topics
 import Transport
+import Transports
 
 /// One reactor thread: its listeners, connections, sessions, topics, and its command link to Redis.
 ///

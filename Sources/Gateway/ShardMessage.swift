@@ -1,7 +1,9 @@
+import Bus
 import Core
 import Operations
 import Topics
 import Transport
+import Transports
 
 /// Messages from other threads to a shard.
 enum ShardMessage: Sendable {

@@ -1,6 +1,7 @@
 import CLinux
 import Configuration
 import Core
+import Demo
 import Gateway
 import Glibc
 import Reactors
@@ -38,7 +39,7 @@ struct DevCommand {
         defer { log.close() }
         let program = CourierProgram.path
         let phones = program.map { _ in DemoPhones() }
-        let node = try GatewayNode(gateway, demo: DemoSite(gateway, phones: phones), log: log)
+        let node = try GatewayNode(gateway, extraRoutes: DemoSite(gateway, phones: phones).routes, log: log)
         let worker = try WorkerNode.start(WorkerSettings(beside: gateway), log: log)
         defer { worker.stop() }
         let courier = try startCourier(program, phones, beside: gateway)

@@ -1,5 +1,6 @@
 import Configuration
 import Core
+import Demo
 import Gateway
 import Reactors
 import Service

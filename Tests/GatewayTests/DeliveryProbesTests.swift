@@ -3,6 +3,7 @@ import RedisLink
 import TestSupport
 import Testing
 
+@testable import Bus
 @testable import Gateway
 @testable import Operations
 

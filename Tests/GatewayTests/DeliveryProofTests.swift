@@ -3,7 +3,7 @@ import Operations
 import RedisLink
 import Testing
 
-@testable import Gateway
+@testable import Bus
 
 /// The proof of delivery with one server and with the masters of a cluster.
 struct DeliveryProofTests {

@@ -7,6 +7,7 @@ import Testing
 @testable import Calls
 @testable import EventLogs
 @testable import Gateway
+@testable import HTTPSurface
 @testable import Topics
 
 @Suite struct TopicQuestionsTests {

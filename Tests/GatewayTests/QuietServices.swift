@@ -5,6 +5,7 @@ import Rights
 import Transport
 
 @testable import Gateway
+@testable import Sessions
 @testable import Topics
 
 /// The services of a shard's model: nothing that sessions only report is looked at, and whatever they ask is granted.

@@ -1,6 +1,7 @@
 import RedisLink
 import Testing
 
+@testable import Bus
 @testable import Gateway
 @testable import Operations
 

@@ -8,6 +8,7 @@ import Transport
 
 @testable import Gateway
 @testable import Topics
+@testable import Transports
 
 /// A connection whose peer does not read, thinned by the rules of its topics' namespaces.
 @Suite struct QueueThinnerTests {

@@ -3,6 +3,7 @@ import EventLogs
 import Operations
 import Rights
 import Service
+import Sessions
 
 /// The services of a shard by which it learns of lost rights and takes them from its sessions.
 struct RightsContext {

@@ -3,6 +3,7 @@ import EventLogs
 import Operations
 import Rights
 import Service
+import Sessions
 
 /// Enforces lost rights: takes from a shard's sessions what tokens and memberships no longer grant.
 ///

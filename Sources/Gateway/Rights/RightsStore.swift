@@ -1,6 +1,7 @@
 import Commands
 import Core
 import EventLogs
+import HTTPSurface
 import RedisLink
 import Rights
 

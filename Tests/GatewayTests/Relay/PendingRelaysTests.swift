@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Gateway
+@testable import Transports
 
 /// Requests that went to other nodes: answered, held, given up.
 @Suite struct HopBookTests {

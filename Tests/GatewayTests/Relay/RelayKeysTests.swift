@@ -3,6 +3,7 @@ import Dialects
 import Testing
 
 @testable import Gateway
+@testable import Transports
 
 /// Who may name a session, and who may speak for a node.
 @Suite struct HopKeysTests {

@@ -5,6 +5,7 @@ import Testing
 import Transport
 
 @testable import Gateway
+@testable import Sessions
 @testable import Topics
 
 /// A client of the model: it says what comes to its mind, and checks every word it is told.

@@ -4,6 +4,7 @@ import Rights
 import Testing
 
 @testable import Gateway
+@testable import Sessions
 
 /// What a session lets its client know and say about who is here.
 @Suite struct SessionPresenceTests {

@@ -7,6 +7,7 @@ import Service
 import Transport
 
 @testable import Gateway
+@testable import Sessions
 @testable import Topics
 
 /// The services of the model's sessions.

@@ -9,6 +9,7 @@ import Transport
 
 @testable import Gateway
 @testable import Operations
+@testable import Sessions
 @testable import Topics
 
 /// A deterministic model of everything around ``Session``: the topics are the real ones.

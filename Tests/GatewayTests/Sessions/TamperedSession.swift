@@ -3,6 +3,7 @@ import Dialects
 import Rights
 
 @testable import Gateway
+@testable import Sessions
 @testable import Topics
 
 /// A session that errs on purpose: it stands between the state of a session and the model.

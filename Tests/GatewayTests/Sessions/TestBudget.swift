@@ -2,6 +2,7 @@ import Core
 import Rights
 
 @testable import Gateway
+@testable import Sessions
 
 /// A budget as a test wants it.
 final class TestBudget: SessionBudget {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Gateway
+@testable import Sessions
 
 /// What becomes of a topic that a client asks for again and cannot pay for.
 @Suite struct UnpaidJoinTests {

@@ -3,6 +3,7 @@ import Dialects
 import Testing
 
 @testable import Gateway
+@testable import Sessions
 @testable import Topics
 
 /// A dialect that the gateway has never heard of works when its three types are written: nothing else changes.

@@ -10,6 +10,7 @@ import Transport
 
 @testable import Gateway
 @testable import Operations
+@testable import Sessions
 @testable import Topics
 
 /// As much of a shard as a peer needs: topics whose log is empty, and Redis answers at once.

@@ -1,9 +1,0 @@
-import HTTPCodec
-import Rights
-
-extension Credentials {
-    /// Reads the credentials of a request.
-    init(_ head: HTTPRequestHead) {
-        self.init(apiKeys: head.headers.values(of: "apikey"), authorizations: head.headers.values(of: "authorization"))
-    }
-}

@@ -1,0 +1,185 @@
+public import Calls
+import Commands
+import Core
+import Dialects
+public import EventLogs
+import HTTPCodec
+public import Operations
+import Reactors
+public import Rights
+public import Transports
+
+/// The HTTP interface: dispatches each request to its route.
+///
+/// Thread: the shard's.
+public final class Router {
+    /// The rooms below the routes.
+    public struct Services {
+        public let commands: CommandService
+        public let topics: EventLog
+        public let access: AccessPolicy
+        public let reading: TopicReading
+        public let members: any MembershipWriter
+        public let deadLetters: DeadLetters
+        public let budgets: Budgets
+        public let metrics: Metrics
+        public let documents: OpenAPIDocuments
+        public let polling: PollingServer
+        public let extra: (any ExtraRoutes)?
+
+        /// Takes all members.
+        public init(
+            commands: CommandService, topics: EventLog, access: AccessPolicy, reading: TopicReading,
+            members: any MembershipWriter, deadLetters: DeadLetters, budgets: Budgets, metrics: Metrics,
+            documents: OpenAPIDocuments, polling: PollingServer, extra: (any ExtraRoutes)?
+        ) {
+            self.commands = commands
+            self.topics = topics
+            self.access = access
+            self.reading = reading
+            self.members = members
+            self.deadLetters = deadLetters
+            self.budgets = budgets
+            self.metrics = metrics
+            self.documents = documents
+            self.polling = polling
+            self.extra = extra
+        }
+    }
+
+    private let context: HTTPContext
+    private let pages: PageCheck
+    private let broadcast: BroadcastRoute
+    private let supabase: SupabaseRoute
+    private let topics: TopicRoute
+    private let operations: OperationsRoute
+    private let commands: CommandRoute
+    private let rights: RightsRoute
+    private let userData: UserDataRoute
+    private let deadLetters: DeadLetterRoute
+    private let health: HealthRoute
+    private let description: OpenAPIRoute
+    private let polling: PollingRoute
+    private let extra: (any ExtraRoutes)?
+    let crossOrigin: CrossOrigin
+    let opener: SessionOpener
+
+    public init(_ context: HTTPContext, _ services: Services) {
+        self.context = context
+        pages = PageCheck(context: context)
+        crossOrigin = CrossOrigin(origins: context.gate.origins)
+        opener = SessionOpener(context, services.polling)
+        broadcast = BroadcastRoute(context: context, topics: services.topics, access: services.access)
+        supabase = SupabaseRoute(context: context, topics: services.topics, access: services.access)
+        topics = TopicRoute(
+            context: context, topics: services.topics, access: services.access, reading: services.reading)
+        operations = OperationsRoute(context: context, metrics: services.metrics, pages: pages)
+        commands = CommandRoute(context: context, commands: services.commands)
+        rights = RightsRoute(context: context, access: services.access, members: services.members)
+        userData = UserDataRoute(context: context, commands: services.commands, budgets: services.budgets)
+        deadLetters = DeadLetterRoute(context: context, deadLetters: services.deadLetters)
+        health = HealthRoute(
+            health: context.health, figures: services.metrics.figures, nodeName: services.reading.nodeName)
+        description = OpenAPIRoute(context, services.documents)
+        polling = PollingRoute(context: context, polling: services.polling, opener: opener)
+        extra = services.extra
+    }
+
+    // MARK: Request heads
+
+    /// The command that a request calls, by its name or by a route of its own; `nil` for any other request.
+    func command(
+        _ match: GatewayRoutes.Match, _ segments: [String], _ method: HTTPMethod
+    ) -> CommandDescriptor? {
+        switch match.judged?.name {
+        case .command: commands.command(segments[2])
+        case nil: commands.route(method, segments)
+        default: nil
+        }
+    }
+
+    /// The refusal of a request, in the form for the path's clients.
+    func refused(_ refusal: Refusal, _ head: HTTPRequestHead, keepAlive: Bool) -> HTTPResponse {
+        let segments = head.pathSegments?.map { String(decoding: $0, as: UTF8.self) } ?? []
+        // The response to a malformed request has the same form everywhere.
+        let route = GatewayRoutes.match(head.method, segments).judged
+        guard refusal.code != .badRequest, route?.isRealtime == true else {
+            return .refusal(refusal, keepAlive: keepAlive)
+        }
+        return SupabaseAnswer.refused(refusal, keepAlive: keepAlive)
+    }
+
+    /// The pack's form of refusals of a request; `nil`: the usual form.
+    func retelling(_ head: HTTPRequestHead) -> ErrorRewriter? {
+        let errors = context.library.routeErrors
+        guard !errors.isEmpty, let segments = head.pathSegments?.map({ String(decoding: $0, as: UTF8.self) }),
+            let own = errors.first(where: { $0.owns(segments) })
+        else { return nil }
+        return ErrorRewriter(errors: own, head: head, log: context.log)
+    }
+
+    // MARK: Answers
+
+    /// Answers a request, now or later.
+    func route(_ request: HTTPRequest, role: ListenerRole, _ respond: @escaping Respond) {
+        if case .front = role, CrossOrigin.isPreflight(request.head) {
+            return respond(crossOrigin.preflight(request.head))
+        }
+        switch role {
+        case .operations:
+            if operations.answers(request, isPrivate: true, respond) { return }
+        case .front(let servesOperations):
+            if polling.owns(request.head.path) { return polling.answer(request, respond) }
+            switch request.match {
+            case .route(let route):
+                if answer(route, request, servesOperations: servesOperations, respond) { return }
+            case .otherMethods(let methods, let route):
+                if !route.isOfOperations || servesOperations {
+                    return respond(.methodNotAllowed(methods, keepAlive: true))
+                }
+            case .none:
+                if commands.answers(request, respond) { return }
+            }
+            if context.dialects.opensWebSocket(request.head) {
+                return respond(
+                    .refusal(
+                        Refusal(.badRequest, "this path opens a WebSocket; send an upgrade"), status: 426,
+                        keepAlive: true))
+            }
+            if let extra {
+                if extra.isOwnPagesOnly(request),
+                    let refusal = pages.refusalOfForeign(request.head, request.origin)
+                {
+                    return respond(.refusal(refusal, keepAlive: true))
+                }
+                if extra.answers(request, respond) { return }
+            }
+        }
+        respond(.refusal(Refusal(.notFound, "there is no such path"), keepAlive: true))
+    }
+
+    /// Answers a request to one of the gateway's own routes; false where this listener does not serve it.
+    private func answer(
+        _ route: GatewayRoute, _ request: HTTPRequest, servesOperations: Bool, _ respond: @escaping Respond
+    ) -> Bool {
+        switch route.name {
+        case .livez, .readyz, .metrics:
+            return servesOperations && operations.answers(request, isPrivate: false, respond)
+        case .broadcast: broadcast.answer(request, respond)
+        case .realtimeBroadcast: supabase.answer(request, isBatch: true, respond)
+        case .realtimeBroadcastOne: supabase.answer(request, isBatch: false, respond)
+        case .topic: topics.answer(request, .summary, respond)
+        case .events: topics.answer(request, .events, respond)
+        case .presence: topics.answer(request, .presence, respond)
+        case .audit: topics.answer(request, .audit, respond)
+        case .addMember, .removeMember: rights.changeMember(request, respond)
+        case .revoke: rights.revoke(request, respond)
+        case .exportUser, .eraseUser: userData.answer(request, respond)
+        case .deadLetters, .dropDeadLetters, .retryDeadLetters: deadLetters.answer(request, respond)
+        case .health: health.answer(respond)
+        case .openAPI: description.answer(request, respond)
+        case .command: commands.answer(request, name: request.segments[2], respond)
+        }
+        return true
+    }
+}

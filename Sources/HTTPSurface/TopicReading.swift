@@ -1,0 +1,26 @@
+public import Core
+public import Rights
+public import Topics
+
+/// The parts of a topic that its routes read beside its log.
+///
+/// Thread: the shard's.
+public struct TopicReading {
+    /// The node's name.
+    public let nodeName: String
+    /// Reads a topic's presence at a payer's cost.
+    public let presence: (Topic, Payer, @escaping (Result<[PresenceMember], Refusal>) -> Void) -> Void
+    /// Asks all shards of this node for their counts of a topic.
+    public let report: (Topic, @escaping (TopicReport) -> Void) -> Void
+
+    /// Takes all members.
+    public init(
+        nodeName: String,
+        presence: @escaping (Topic, Payer, @escaping (Result<[PresenceMember], Refusal>) -> Void) -> Void,
+        report: @escaping (Topic, @escaping (TopicReport) -> Void) -> Void
+    ) {
+        self.nodeName = nodeName
+        self.presence = presence
+        self.report = report
+    }
+}

@@ -1,0 +1,218 @@
+public import Core
+public import Dialects
+public import Rights
+import Service
+public import Topics
+
+/// The client of a connection: runs its dialect machine and its client sessions.
+///
+/// The transport passes bytes to the dialect machine, which passes requests to a session. Answers take the same way
+/// back. Events pass the machine by: the session's bytes go to the transport, and only a dialect that decorates events
+/// is asked for more (``EventDecorating``). Thread: the shard's.
+public final class Peer: SessionOutput {
+    private struct AttachedSession {
+        let sessionID: SessionID
+        let session: Session
+    }
+
+    private unowned let services: SessionServices
+    private let dialect: any Dialect
+    private var machine: any DialectMachine
+    /// The caller that opened the connection.
+    private let caller: Caller
+    /// `nil` once the connection has ended.
+    private var transport: (any ClientTransport)?
+    private var attachedSessions: [AttachedSession] = []
+    /// Whether the client has proven in one of its sessions to be more than an open socket; this then holds for all of
+    /// them.
+    private var isEstablished = false
+    /// Budget of sessions that may be opened.
+    ///
+    /// Checking a token costs a signature verification, and each session begins with full rates.
+    private var dialects: TokenBucket
+    /// Whether the dialect machine decorates events now.
+    private var isDecorating: Bool
+
+    /// A client that speaks the dialect; the dialect machine starts with ``begin(on:)``.
+    public init(_ services: SessionServices, dialect: any Dialect, caller: Caller) {
+        self.services = services
+        self.dialect = dialect
+        self.caller = caller
+        machine = dialect.converse()
+        let perSecond = services.rules.limits.authenticationsPerSecond
+        dialects = TokenBucket(RateLimit(perSecond: perSecond, burst: perSecond * 10), nowMs: services.clock.nowMs)
+        isDecorating = machine.isDecorating
+    }
+
+    // MARK: From the transport
+
+    /// The transport is open.
+    public func begin(on transport: any ClientTransport) {
+        self.transport = transport
+        converse { $0.began(nowMs: services.clock.nowMs, &$1) }
+    }
+
+    /// The connection continues on another transport.
+    public func move(to transport: any ClientTransport) {
+        self.transport = transport
+        for attached in attachedSessions {
+            let encoder = dialect.encoders[machine.encoder(of: attached.sessionID)]
+            attached.session.encoding = services.encodings.encoding(encoder, transport.framing)
+        }
+    }
+
+    /// Processes a whole message; false when no session was charged for it.
+    public func received(_ message: [UInt8], as kind: MessageKind) -> Bool {
+        converse { $0.received(message, as: kind, nowMs: services.clock.nowMs, &$1) }
+    }
+
+    /// Milliseconds for which the transport must not read from the client, since it sends too fast; 0 when it may read.
+    public var readDelayMs: Int { attachedSessions.reduce(0) { max($0, $1.session.readDelayMs) } }
+
+    /// The time at which ``deadlineReached()`` must be called, monotonic milliseconds.
+    public var deadlineMs: Int { attachedSessions.reduce(machine.deadlineMs) { min($0, $1.session.deadlineMs) } }
+
+    /// Processes everything whose deadline has passed.
+    public func deadlineReached() {
+        let nowMs = services.clock.nowMs
+        if nowMs >= machine.deadlineMs { converse { $0.deadlineReached(nowMs: nowMs, &$1) } }
+        for attached in attachedSessions { attached.session.deadlineReached() }
+    }
+
+    /// Sends the client a message about the gateway itself; the dialect machine picks the session.
+    public func tell(_ message: ServerMessage) {
+        tell(message, at: .main, ref: nil)
+    }
+
+    /// The encoding of a topic's gap; `nil` when several sessions receive the topic.
+    ///
+    /// Their events cannot be told apart in the queue.
+    public func encoding(of topic: Topic) -> Encoding? {
+        let hearers = attachedSessions.filter { $0.session.hears(topic) }
+        return hearers.count == 1 ? hearers[0].session.encoding : nil
+    }
+
+    /// The connection has ended: every session ends and leaves its topics.
+    public func ended() {
+        transport = nil
+        let attachedSessions = attachedSessions
+        self.attachedSessions = []
+        for attached in attachedSessions { attached.session.ended() }
+    }
+
+    /// The caller that the log names: the first one that is not anonymous, or else the one that opened the connection.
+    public var knownCaller: Caller {
+        attachedSessions.first { !$0.session.caller.isAnonymous }?.session.caller ?? caller
+    }
+
+    /// The sessions of the connection.
+    public var sessions: [Session] { attachedSessions.map(\.session) }
+
+    // MARK: The dialect machine
+
+    /// Passes input to the dialect machine and performs its steps; false when no step was a request to a session.
+    @discardableResult
+    private func converse(_ take: (inout any DialectMachine, inout [DialectStep]) -> Void) -> Bool {
+        var steps: [DialectStep] = []
+        let earlierMs = machine.deadlineMs
+        take(&machine, &steps)
+        isDecorating = machine.isDecorating
+        let deadlineMs = machine.deadlineMs
+        var hasAsked = false
+        for step in steps where transport != nil {
+            if case .request(let sessionID, _) = step, session(sessionID) != nil { hasAsked = true }
+            perform(step)
+        }
+        if deadlineMs < earlierMs { transport?.deadlineChanged() }
+        return hasAsked
+    }
+
+    private func perform(_ step: DialectStep) {
+        switch step {
+        case .say(let unit): transport?.send(unit)
+        case .open(let sessionID, let token): open(sessionID, token)
+        case .request(let sessionID, let message): session(sessionID)?.received(message)
+        case .end(let sessionID): end(sessionID)
+        case .close(let reason): transport?.close(reason)
+        }
+    }
+
+    private func open(_ sessionID: SessionID, _ token: [UInt8]?) {
+        guard session(sessionID) == nil else { return }
+        guard dialects.take(nowMs: services.clock.nowMs) else {
+            let waitMs = max(dialects.waitMs(nowMs: services.clock.nowMs) ?? 1, 1)
+            let refusal = Refusal(.rateLimited, "too many doors opened in a row", retryAfterMs: waitMs)
+            converse { $0.refused(sessionID, refusal, &$1) }
+            return
+        }
+        switch services.callers.admit(caller, showing: token, at: address) {
+        case .failure(let refusal):
+            converse { $0.refused(sessionID, refusal, &$1) }
+        case .success(let caller):
+            guard let transport else { return }
+            let encoding = services.encodings.encoding(
+                dialect.encoders[machine.encoder(of: sessionID)], transport.framing)
+            let session = Session(services, output: self, sessionID: sessionID, encoding: encoding, caller: caller)
+            attachedSessions.append(AttachedSession(sessionID: sessionID, session: session))
+            if isEstablished { session.proven() }
+            converse { $0.opened(sessionID, by: Peer.user(caller), &$1) }
+            transport.deadlineChanged()
+        }
+    }
+
+    private static func user(_ caller: Caller) -> [UInt8]? {
+        if case .user(let identity) = caller { identity.user } else { nil }
+    }
+
+    private func end(_ sessionID: SessionID) {
+        guard let index = attachedSessions.firstIndex(where: { $0.sessionID == sessionID }) else { return }
+        attachedSessions.remove(at: index).session.ended()
+        transport?.deadlineChanged()
+    }
+
+    private func session(_ sessionID: SessionID) -> Session? {
+        attachedSessions.first { $0.sessionID == sessionID }?.session
+    }
+
+    // MARK: From the sessions
+
+    var address: IPAddress? { transport?.address }
+
+    func topicsHeld(besides sessionID: SessionID) -> Int {
+        attachedSessions.reduce(0) { $1.sessionID == sessionID ? $0 : $0 + $1.session.heldCount }
+    }
+
+    func tell(_ message: ServerMessage, at sessionID: SessionID, ref: Reference?) {
+        guard transport != nil else { return }
+        converse { $0.told(message, at: sessionID, ref: ref, &$1) }
+    }
+
+    func send(_ delivery: Delivery, _ encoding: Encoding, at sessionID: SessionID, isBacklog: Bool) -> Bool {
+        guard let transport else { return true }
+        var own: EventDecoration?
+        if isDecorating, let position = delivery.message.position {
+            own = machine.decorate(delivery.topic, position, at: sessionID) {
+                encoding.units(delivery.topic, delivery.message)
+            }
+        }
+        return transport.send(delivery, encoding, own: own, isBacklog: isBacklog)
+    }
+
+    func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool {
+        isDecorating ? false : transport?.send(batch, encoding) ?? false
+    }
+
+    func close(_ reason: CloseReason) { transport?.close(reason) }
+
+    func established() {
+        guard !isEstablished else { return }
+        isEstablished = true
+        transport?.established()
+        for attached in attachedSessions { attached.session.proven() }
+    }
+
+    /// The WebSocket close code of a reason; `nil` where the dialect has none.
+    public func closeCode(_ reason: CloseReason) -> UInt16? { dialect.closeCode(reason) }
+
+    func deadlineChanged() { transport?.deadlineChanged() }
+}

@@ -1,0 +1,59 @@
+import Core
+import Dialects
+public import Operations
+import Reactors
+import Rights
+public import Service
+public import Topics
+import Transport
+
+/// The figures and the log of a shard's sessions.
+///
+/// Thread: the shard's.
+public final class SessionReports: SessionReporting {
+    private let clientLog: ClientLog
+    private let clock: ShardClock
+    private let statistics: ShardStatistics
+
+    public init(_ clientLog: ClientLog, _ clock: ShardClock, _ statistics: ShardStatistics) {
+        self.clientLog = clientLog
+        self.clock = clock
+        self.statistics = statistics
+    }
+
+    public func count(_ figure: SessionFigure) {
+        switch figure {
+        case .rateLimited: statistics.rateLimited.add(1)
+        case .rateWarned: statistics.rateWarnings.add(1)
+        case .authenticationFailed: statistics.authenticationFailures.add(1)
+        case .published: statistics.webSocketPublishes.add(1)
+        }
+    }
+
+    public func log(_ trouble: SessionTrouble, of session: Session) {
+        switch trouble {
+        case .refused(let message, let failure):
+            clientLog.write(.credentials, message, nowMs: clock.nowMs) {
+                [("reason", failure.rawValue)] + ClientLog.fields(session.caller, at: session.address)
+                    + ClientLog.fields(session.topicsHeld)
+            }
+        case .failed(let code, let message, let topic): log(.failed, code, message, topic, session)
+        case .limited(let message, let topic):
+            log(.limited, ErrorCode.rateLimited.rawValue, message, topic, session)
+        }
+    }
+
+    private func log(
+        _ trouble: ClientTrouble, _ code: String, _ message: String, _ topic: Topic?, _ session: Session
+    ) {
+        clientLog.write(trouble, nowMs: clock.nowMs) {
+            [("reason", code), ("error", message)] + ClientLog.fields(session.caller, at: session.address)
+                + ClientLog.fields(topic.map { [$0] } ?? [])
+        }
+    }
+
+    public func undeliverable(_ delivery: Delivery) {
+        delivery.counts.countUndeliverable()
+        statistics.transport.itemsDropped.add(1)
+    }
+}

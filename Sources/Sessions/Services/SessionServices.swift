@@ -1,0 +1,36 @@
+public import Service
+public import Topics
+
+/// The services that the peers and sessions of a shard use; made once, so that each of them holds a single reference.
+///
+/// Thread: the shard's.
+public final class SessionServices {
+    let clock: ShardClock
+    let rules: SessionRules
+    let topics: any TopicAccess
+    let encodings: EncodingTable
+    let log: any LogAccess
+    let presence: any PresenceAccess
+    let commands: any CommandAccess
+    let callers: any CallerAccess
+    public let reports: any SessionReporting
+
+    public init(
+        clock: ShardClock, rules: SessionRules, topics: any TopicAccess, encodings: EncodingTable, log: any LogAccess,
+        presence: any PresenceAccess, commands: any CommandAccess, callers: any CallerAccess,
+        reports: any SessionReporting
+    ) {
+        self.clock = clock
+        self.rules = rules
+        self.topics = topics
+        self.encodings = encodings
+        self.log = log
+        self.presence = presence
+        self.commands = commands
+        self.callers = callers
+        self.reports = reports
+    }
+}
+
+@available(*, unavailable)
+extension SessionServices: Sendable {}

@@ -1,0 +1,343 @@
+import Commands
+public import Core
+public import Dialects
+public import Rights
+import Service
+public import Topics
+import Transport
+
+/// One client session of a connection: performs the actions of its ``SessionState``, and forwards events.
+///
+/// The outlet encodes messages and transports them. Thread: the shard's.
+public final class Session: TopicClient, PresenceListener {
+    /// A topic of this session: joining while `place` is nil, live otherwise.
+    private struct Membership {
+        let feed: LocalTopic<Session>
+        var place: Int?
+    }
+
+    private unowned let services: SessionServices
+    /// `nil` once the connection has ended; later answers are ignored.
+    private var output: (any SessionOutput)?
+    private let sessionID: SessionID
+    /// The encoding of events for the client; it changes when the client moves to another transport.
+    public var encoding: Encoding
+    private var state: SessionState
+    private var memberships: [Membership] = []
+    /// Topics that the user's own topic follows, by name, since there may be many.
+    private var followed: [Topic: Membership] = [:]
+    /// Topics whose presence the session watches, or on which it is listed.
+    private var present: Set<Topic> = []
+    /// Whether the topic being joined is only followed.
+    private var isFollowing = false
+    private var operations = OperationScope()
+    /// The publisher id that excludes this session from its own events.
+    ///
+    /// Drawn with the first publish that excludes its sender.
+    private var origin: EchoExclusion?
+    /// Actions to perform; an action may append more.
+    private var actions: [SessionAction] = []
+    private var isActing = false
+    /// Topics that count as held from the client's address.
+    private var heldNoted = 0
+    /// The time at which ``deadlineReached()`` must be called, monotonic milliseconds.
+    private(set) var deadlineMs: Int
+
+    /// The event by which the scripts report that the set of followed topics has changed.
+    private static let followsChanged = Array("follows:changed".utf8)
+
+    /// A session that sends through the outlet.
+    ///
+    /// The outlet calls ``ended()``. The session never notifies the outlet of its own end.
+    init(
+        _ services: SessionServices, output: any SessionOutput, sessionID: SessionID, encoding: Encoding, caller: Caller
+    ) {
+        self.services = services
+        self.output = output
+        self.sessionID = sessionID
+        self.encoding = encoding
+        state = SessionState(services.rules, caller: caller, address: output.address, nowMs: services.clock.nowMs)
+        if !caller.isAnonymous { actions = state.begin(wallMs: services.clock.wallMs) }
+        deadlineMs = state.deadlineMs
+        if !actions.isEmpty { act() }
+    }
+
+    // MARK: From the client
+
+    /// Processes a message of the client.
+    func received(_ message: Result<ClientRequest, DialectRefusal>) {
+        state.heldBesides = output?.topicsHeld(besides: sessionID) ?? 0
+        take(.message(message))
+    }
+
+    /// Milliseconds for which the transport must not read from the client, since it sends too fast; 0 when it may read.
+    var readDelayMs: Int { state.readDelayMs(nowMs: services.clock.nowMs) }
+
+    /// Processes everything whose deadline has passed.
+    func deadlineReached() {
+        if services.clock.nowMs >= deadlineMs { take(.deadline) }
+    }
+
+    /// The client has proven in another session to be more than an open socket.
+    func proven() {
+        take(.proven)
+    }
+
+    /// The connection has ended: the session leaves every topic.
+    func ended() {
+        take(.ended)
+        output = nil
+    }
+
+    /// The client lost the right to a topic: it is notified, and receives no more events of it.
+    public func withdraw(_ topic: Topic, _ refusal: Refusal) {
+        take(.withdrawn(topic, refusal))
+    }
+
+    /// Ends the session, since the credentials of its caller are refused from now on.
+    public func end(_ failure: TokenFailure) {
+        take(.revoked(failure))
+    }
+
+    /// The identity on whose behalf the client acts.
+    public var caller: Caller { state.caller }
+
+    /// The payer whose budget is charged for the client's Redis operations.
+    var payer: Payer { services.callers.payer(state.caller, at: state.address) }
+
+    /// The client's address; `nil` where it is not known.
+    var address: IPAddress? { state.address }
+
+    /// The caller and payer of reads of topics.
+    public var asker: ReadCaller? { ReadCaller(caller: CommandCaller(caller), payer: payer) }
+
+    /// Number of topics that the client has asked for and has not given up.
+    var heldCount: Int { state.holdings.count }
+
+    /// The topics that the client has asked for and has not given up.
+    public var topicsHeld: [Topic] { state.holdings.map(\.topic) }
+
+    // MARK: Actions
+
+    private func take(_ input: SessionInput) {
+        guard output != nil else { return }
+        actions += state.take(input, nowMs: services.clock.nowMs)
+        // Inputs that an action causes at once are processed after the actions already decided.
+        if !isActing { act() }
+    }
+
+    private func act() {
+        isActing = true
+        var index = 0
+        while index < actions.count {
+            let action = actions[index]
+            index += 1
+            perform(action)
+        }
+        actions.removeAll(keepingCapacity: false)
+        isActing = false
+        noteHeld()
+        guard deadlineMs != state.deadlineMs else { return }
+        deadlineMs = state.deadlineMs
+        output?.deadlineChanged()
+    }
+
+    /// Reports the number of topics held without a token when it has changed.
+    private func noteHeld() {
+        let held = state.caller.isAnonymous ? state.holdings.count : 0
+        if held != heldNoted { services.rules.budget.hold(held - heldNoted, at: state.address) }
+        heldNoted = held
+    }
+
+    private func perform(_ action: SessionAction) {
+        switch action {
+        case .send(let message, let ref):
+            log(message)
+            output?.tell(message, at: sessionID, ref: ref)
+        case .verify(let token, let isRefresh, let ref):
+            let verdict = services.callers.verify(token)
+            take(.verified(verdict, isRefresh: isRefresh, wallMs: services.clock.wallMs, ref: ref))
+        case .askMembership(let topic, let user):
+            services.log.isMember(topic, user: user) { [self] in take(.membership(topic, $0)) }
+        case .readFollows(let topic, let number):
+            services.log.follows(topic) { [self] in take(.follows(number: number, $0)) }
+        case .readReplay(let topic, let wanted, let number):
+            services.log.replay(topic, wanted, asker: ReadCaller(caller: CommandCaller(caller), payer: payer)) {
+                [self] in
+                take(.replayed(topic, number: number, $0))
+            }
+        case .join(let request, let ref):
+            services.topics.join(self, request, ref: ref)
+        case .follow(let topic): follow(topic)
+        case .leave(let topic): leave(topic)
+        case .publish(let request, let ref):
+            let id = request.id.map { PublishID($0, of: state.caller, connection: operations.scope) }
+            let origin = request.isForOthers ? drawnOrigin() : nil
+            services.log.publish(request, id: id, excluding: origin, payer: payer) { [self] in
+                if case .success = $0 { services.reports.count(.published) }
+                take(.published(request.topic, $0, ref: ref))
+            }
+        case .watch(let topic):
+            present.insert(topic)
+            services.presence.watch(self, topic, payer: payer)
+        case .track(let request, let user, let isNew, let ref):
+            present.insert(request.topic)
+            services.presence.track(self, request, user: user, payer: payer) { [self] in
+                take(.tracked(request.topic, $0, isNew: isNew, ref: ref))
+            }
+        case .untrack(let topic, let ref):
+            services.presence.untrack(self, topic) { [self] in take(.tracked(topic, $0, isNew: false, ref: ref)) }
+        case .run(let name, let arguments, let operation, let ref): run(name, arguments, operation, ref)
+        case .came(let user): services.commands.came(user)
+        case .left(let user): services.commands.left(user)
+        case .establish: output?.established()
+        case .count(let figure): services.reports.count(figure)
+        case .log(let message, let failure): services.reports.log(.refused(message, failure), of: self)
+        case .close(let reason): output?.close(reason)
+        }
+    }
+
+    /// Writes an error or a warning to the client into the log, where an operator looks for it.
+    private func log(_ message: ServerMessage) {
+        switch message {
+        case .warning(code: .rateLimited, let text, _): services.reports.log(.limited(message: text, nil), of: self)
+        case .error(let code, let text, let topic, _):
+            switch ErrorCode(rawValue: code) {
+            case .unavailable, .internalError: services.reports.log(.failed(code: code, message: text, topic), of: self)
+            case .rateLimited: services.reports.log(.limited(message: text, topic), of: self)
+            default: break
+            }
+        default: break
+        }
+    }
+
+    private func drawnOrigin() -> EchoExclusion? {
+        if origin == nil { origin = EchoExclusion(Base64.encode(SecureRandom.bytes(12), .url)) }
+        return origin
+    }
+
+    private func follow(_ topic: Topic) {
+        if let refusal = services.rules.budget.payJoin(topic, state.caller, at: state.address) {
+            return take(.joinRefused(topic, refusal))
+        }
+        isFollowing = true
+        services.topics.join(self, SubscribeRequest(topic: topic, since: nil), ref: nil)
+        isFollowing = false
+    }
+
+    private func run(
+        _ name: String, _ arguments: CommandArguments, _ operation: OperationName?, _ ref: Reference?
+    ) {
+        let lane = operations.lane ?? services.commands.newLane()
+        operations.lane = lane
+        let operation = operation.map { operations.id($0) }
+        services.commands.run(
+            name, arguments, operation: operation, scope: operations.scope, lane: lane, caller: state.caller,
+            payer: payer
+        ) { [self] in take(.answered($0, ref: ref)) }
+    }
+
+    private func leave(_ topic: Topic) {
+        if present.remove(topic) != nil { services.presence.left(self, topic) }
+        // The topic may still hand over events, which are treated by the membership: a followed one is removed after that.
+        if let membership = followed[topic] {
+            services.topics.leave(self, membership.feed, place: membership.place)
+            followed[topic] = nil
+        } else if let index = memberships.firstIndex(where: { $0.feed.topic == topic }) {
+            let membership = memberships.remove(at: index)
+            services.topics.leave(self, membership.feed, place: membership.place)
+        }
+    }
+
+    // MARK: From the topics
+
+    /// The session waits for a topic.
+    public func joins(_ feed: LocalTopic<Session>) {
+        let membership = Membership(feed: feed, place: nil)
+        if isFollowing { followed[feed.topic] = membership } else { memberships.append(membership) }
+    }
+
+    /// The session is live on a topic, at that place among its members.
+    public func joined(_ feed: LocalTopic<Session>, place: Int) {
+        moved(to: place, in: feed)
+        take(.joined(feed.topic))
+    }
+
+    /// The session's place among a topic's members changed.
+    public func moved(to place: Int, in feed: LocalTopic<Session>) {
+        if let index = memberships.firstIndex(where: { $0.feed === feed }) {
+            memberships[index].place = place
+        } else {
+            followed[feed.topic]?.place = place
+        }
+    }
+
+    /// A topic could not be joined.
+    public func refused(_ refusal: Refusal, topic: Topic, ref: Reference?) {
+        if followed.removeValue(forKey: topic) == nil { memberships.removeAll { $0.feed.topic == topic } }
+        take(.joinRefused(topic, refusal))
+    }
+
+    /// Forwards a message about a topic; the client gets no `subscribed` for a followed topic.
+    public func send(_ message: ServerMessage, ref: Reference?) {
+        switch message {
+        case .subscribed(let topic, _, _, _) where followed[topic] != nil: break
+        case .gap(let topic, let position, let reason): take(.gap(topic, position, reason))
+        default: output?.tell(message, at: sessionID, ref: ref)
+        }
+    }
+
+    /// Sends the list of members present, as its encoding wrote it.
+    public func sendPresenceState(_ topic: Topic, _ members: [UInt8]?) {
+        guard let members else { return }
+        output?.tell(.presence(topic: topic, members: members), at: sessionID, ref: nil)
+    }
+
+    /// Forwards an event.
+    ///
+    /// `isBacklog`: the client asked for it by position. Waiting in the queue then does not count as slowness.
+    public func deliver(_ delivery: Delivery, isBacklog: Bool) {
+        guard let output else { return services.reports.undeliverable(delivery) }
+        // Compared first: most sessions have no publisher id.
+        guard origin == nil || delivery.message.origin != origin else {
+            return services.reports.undeliverable(delivery)
+        }
+        guard let shown = isTranslating ? shown(delivery) : delivery else {
+            return services.reports.undeliverable(delivery)
+        }
+        if !output.send(shown, encoding, at: sessionID, isBacklog: isBacklog) { output.close(.slowConsumer) }
+    }
+
+    /// Forwards several events, as one unit where no event needs a look of its own.
+    public func deliver(_ batch: DeliveryBatch) {
+        if let output, !isTranslating, origin == nil || !batch.hasEvent(of: origin), output.send(batch, encoding) {
+            return
+        }
+        for delivery in batch.deliveries { deliver(delivery, isBacklog: false) }
+    }
+
+    /// Whether the session is a member of the topic, or is joining it.
+    func hears(_ topic: Topic) -> Bool {
+        memberships.contains { $0.feed.topic == topic } || followed[topic] != nil
+    }
+
+    /// Whether each event needs a look of its own, since the session follows topics.
+    private var isTranslating: Bool { state.followings != nil || !followed.isEmpty }
+
+    /// The event in the form for this client, whose own topic may follow others.
+    ///
+    /// An event of a followed topic becomes one of the own topic, without a position. `nil` until the client has
+    /// received `subscribed`.
+    private func shown(_ delivery: Delivery) -> Delivery? {
+        let own = state.followings?.topic
+        guard followed[delivery.topic] != nil else {
+            if delivery.topic == own, delivery.message.event.bytes == Session.followsChanged { take(.followsChanged) }
+            return delivery
+        }
+        guard let own, state.followings?.isHeard == true else { return nil }
+        let event = delivery.message
+        return Delivery(
+            topic: own, message: ChannelMessage(position: nil, event: event.event, id: event.id, data: event.data),
+            counts: delivery.counts, isForOne: true)
+    }
+}

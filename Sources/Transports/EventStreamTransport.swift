@@ -1,0 +1,63 @@
+public import Core
+import Dialects
+import Reactors
+import Service
+public import Sessions
+public import Topics
+public import Transport
+
+/// An endless HTTP response: records of an event stream, until either side ends it.
+///
+/// The end of the connection marks the end of the body, so that every proxy forwards it. Thread: the shard's.
+public final class EventStreamTransport: ConnectionTransport {
+    public let context: TransportContext
+    public let connection: Connection
+    public private(set) var peer: Peer?
+
+    /// The transport of a client whose request was granted; ``begin()`` sends the head of the response.
+    public init(_ context: TransportContext, connection: Connection, peer: Peer) {
+        self.context = context
+        self.connection = connection
+        self.peer = peer
+    }
+
+    /// Starts the peer, once the response's head is sent.
+    public func begin() {
+        context.open.opened(self, nowMs: context.clock.nowMs)
+        peer?.begin(on: self)
+        deadlineChanged()
+    }
+
+    // MARK: ConnectionHandler
+
+    /// A client must send nothing after the request.
+    public func received(_ bytes: Span<UInt8>) {
+        close(.badRequest)
+    }
+
+    public func deadlineReached() {
+        peer?.deadlineReached()
+        deadlineChanged()
+    }
+
+    public func ended(_ reason: CloseReason) {
+        logEnd(reason)
+        peer?.ended()
+        peer = nil
+        context.open.ended(self)
+    }
+
+    // MARK: Transport
+
+    public var framing: Framing { .eventStream }
+
+    public func close(_ reason: CloseReason) {
+        guard connection.isOpen else { return }
+        let text = "event: closed\ndata: {\"event\":\"closed\",\"data\":{\"reason\":\"\(reason.rawValue)\"}}\n\n"
+        connection.close(reason, last: Array(text.utf8), discarding: reason == .slowConsumer)
+    }
+
+    public func deadlineChanged() {
+        connection.setDeadline(at: peer?.deadlineMs ?? Int.max)
+    }
+}

@@ -1,0 +1,218 @@
+public import Core
+public import Dialects
+import Operations
+import Reactors
+import Rights
+import Service
+public import Sessions
+public import Topics
+public import Transport
+public import WebSocketCodec
+
+/// A WebSocket: frames in, frames out, pings, and the close handshake.
+///
+/// Thread: the shard's.
+public final class WebSocketTransport: ConnectionTransport {
+    public let context: TransportContext
+    public let connection: Connection
+    private var decoder: WebSocketDecoder
+    /// The peer that the transport serves; `nil` for an echo, and after the end.
+    public private(set) var peer: Peer?
+    public let framing: Framing
+    private let isEcho: Bool
+    private var controls: TokenBucket
+    private var pingMs: Int
+    private var pongMs = Int.max
+    private var lastInboundMs: Int
+    /// The session that will move here, while the client tries this WebSocket.
+    private var probed: PollingTransport?
+    private var probe = EngineProbe()
+    private var probeEndMs = Int.max
+    /// When reading from a client that sent too fast resumes, monotonic milliseconds; `Int.max` while it is read.
+    private var readAgainMs = Int.max
+
+    /// The transport of a client; ``begin()`` starts the dialect machine.
+    public init(_ context: TransportContext, connection: Connection, peer: Peer?, deflate: DeflateAgreement?) {
+        self.context = context
+        self.connection = connection
+        self.peer = peer
+        isEcho = false
+        framing = WebSocketTransport.framing(deflate)
+        let limits = WebSocketLimits(
+            messageBytesMax: context.limits.inboundMessageBytesMax, fragmentsMax: context.limits.fragmentsMax)
+        decoder = WebSocketDecoder(role: .server, limits: limits, deflates: deflate != nil)
+        controls = context.controlBucket()
+        lastInboundMs = context.clock.nowMs
+        pingMs = context.clock.nowMs + context.limits.pingMs
+    }
+
+    /// The transport of a polling client that tries a WebSocket; its session moves here when the client requests it.
+    public convenience init(
+        _ context: TransportContext, connection: Connection, probing session: PollingTransport,
+        deflate: DeflateAgreement?
+    ) {
+        self.init(context, connection: connection, peer: nil, deflate: deflate)
+        probed = session
+        probeEndMs = context.clock.nowMs + context.limits.authenticateMs
+        session.probed(true)
+    }
+
+    /// The transport of a conformance suite on `/echo`: every message is sent back; messages may be large.
+    public init(echo context: TransportContext, connection: Connection, deflate: DeflateAgreement?) {
+        self.context = context
+        self.connection = connection
+        isEcho = true
+        peer = nil
+        framing = WebSocketTransport.framing(deflate)
+        let limits = WebSocketLimits(messageBytesMax: WebSocketTransport.echoBytesMax, fragmentsMax: 1 << 20)
+        decoder = WebSocketDecoder(role: .server, limits: limits, deflates: deflate != nil)
+        controls = context.controlBucket()
+        lastInboundMs = context.clock.nowMs
+        pingMs = Int.max
+    }
+
+    /// Starts the peer, once the handshake is over.
+    public func begin() {
+        context.open.opened(self, nowMs: context.clock.nowMs)
+        if isEcho { connection.markEstablished() }
+        peer?.begin(on: self)
+        deadlineChanged()
+    }
+
+    private static let echoBytesMax = 32 << 20
+
+    private static func framing(_ deflate: DeflateAgreement?) -> Framing {
+        deflate.map { .webSocketDeflated($0.window) } ?? .webSocket
+    }
+
+    // MARK: ConnectionHandler
+
+    public func opened(_ connection: Connection) {}
+
+    public func received(_ bytes: Span<UInt8>) {
+        lastInboundMs = context.clock.nowMs
+        pongMs = Int.max
+        var position = 0
+        while connection.isOpen, let event = decoder.next(bytes, at: &position) { handle(event) }
+        slowDown()
+    }
+
+    /// Pauses reading from a client that sends too fast: TCP holds it back and nothing is lost.
+    private func slowDown() {
+        guard connection.isOpen, readAgainMs == Int.max, let delayMs = peer?.readDelayMs, delayMs > 0 else { return }
+        context.statistics.rateDelays.add(1)
+        readAgainMs = context.clock.nowMs + delayMs
+        connection.pauseReading()
+        deadlineChanged()
+    }
+
+    private func handle(_ event: WebSocketEvent) {
+        switch event {
+        case .message(let kind, let payload):
+            context.statistics.messagesIn.add(1)
+            if isEcho { return send(WireUnit(kind == .text ? .text : .binary, payload)) }
+            if let probed { return probe(probed, kind == .text ? .text : .binary, payload) }
+            // A message for which no session was charged counts as a protocol frame, like a ping.
+            if peer?.received(payload, as: kind == .text ? .text : .binary) == false { _ = takeControl() }
+        case .ping(let payload):
+            guard takeControl() else { return }
+            transmit(WebSocketEncoder.frame(.pong, payload: payload))
+        case .deflated(let kind, let payload):
+            let bytesMax = isEcho ? WebSocketTransport.echoBytesMax : context.limits.inboundMessageBytesMax
+            handle(context.deflation.inflated(kind, payload, bytesMax: bytesMax))
+        case .pong:
+            _ = takeControl()
+        case .close(let code, _):
+            connection.close(.normal, last: WebSocketEncoder.close(code: code, reason: ""))
+        case .failed(let failure):
+            close(failure.closeReason, detail: failure.explanation)
+        }
+    }
+
+    /// Handles messages of a client that tries this WebSocket and then moves here.
+    private func probe(_ session: PollingTransport, _ kind: MessageKind, _ payload: [UInt8]) {
+        switch probe.received(payload, as: kind) {
+        case .answer(let packet): transmit(WebSocketEncoder.frame(.text, payload: packet))
+        case .refuse: close(.badRequest)
+        case .move:
+            probed = nil
+            probeEndMs = Int.max
+            guard let moved = session.move() else { return close(.goingAway) }
+            peer = moved.peer
+            if moved.isEstablished { connection.markEstablished() }
+            moved.peer.move(to: self)
+            for (packet, item) in moved.waiting {
+                // The packet is older than the move, so waiting here does not count as slowness.
+                _ = connection.send(Framing.webSocket.frame(EnginePayload.units(packet)), item: item, isBacklog: true)
+            }
+            deadlineChanged()
+        }
+    }
+
+    private func takeControl() -> Bool {
+        if isEcho || controls.take(nowMs: context.clock.nowMs) { return true }
+        close(.policyViolation, detail: "too many control frames")
+        return false
+    }
+
+    public func deadlineReached() {
+        let nowMs = context.clock.nowMs
+        if nowMs >= readAgainMs {
+            readAgainMs = Int.max
+            connection.resumeReading()
+        }
+        if nowMs >= pongMs {
+            // The pong may have arrived while this process was stopped; it is given time to be read.
+            guard context.clock.stalledMs > nowMs - context.limits.pongMs else { return close(.timeout) }
+            pongMs = nowMs + context.limits.pongMs
+        }
+        if nowMs >= pingMs {
+            // A client that has just sent something needs no ping.
+            if nowMs - lastInboundMs >= context.limits.pingMs {
+                transmit(WebSocketEncoder.frame(.ping, payload: []))
+                pongMs = nowMs + context.limits.pongMs
+                pingMs = nowMs + context.limits.pingMs
+            } else {
+                pingMs = lastInboundMs + context.limits.pingMs
+            }
+        }
+        if nowMs >= probeEndMs { return close(.timeout) }
+        peer?.deadlineReached()
+        deadlineChanged()
+    }
+
+    public func ended(_ reason: CloseReason) {
+        logEnd(reason)
+        probed?.probed(false)
+        probed = nil
+        peer?.ended()
+        peer = nil
+        context.open.ended(self)
+    }
+
+    // MARK: Transport
+
+    public func send(_ unit: WireUnit) {
+        let frame = framing.frame([unit])
+        guard case .webSocketDeflated(let window) = framing else { return transmit(frame) }
+        transmit(context.deflation.deflated(frame, window))
+    }
+
+    public func close(_ reason: CloseReason) {
+        close(reason, detail: "")
+    }
+
+    public func deadlineChanged() {
+        connection.setDeadline(at: min(pingMs, pongMs, readAgainMs, probeEndMs, peer?.deadlineMs ?? Int.max))
+    }
+
+    // MARK: Ending
+
+    private func close(_ reason: CloseReason, detail: String) {
+        guard connection.isOpen else { return }
+        let text = detail.isEmpty ? reason.rawValue : detail
+        let code = peer == nil ? reason.webSocketCode : peer?.closeCode(reason)
+        let frame = code.map { WebSocketEncoder.close(code: $0, reason: text) } ?? []
+        connection.close(reason, last: frame, discarding: reason == .slowConsumer)
+    }
+}
