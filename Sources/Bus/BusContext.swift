@@ -10,7 +10,9 @@ public import Service
 public struct BusContext: Sendable {
     /// The random name of the node.
     public let name: String
+    /// Makes the names of keys and channels.
     public let keys: Keys
+    /// The address of Redis, and the limits for its links.
     public let redis: RedisTarget
     /// Number of shards.
     public let shards: Int
@@ -22,16 +24,23 @@ public struct BusContext: Sendable {
     public let bounds: ChannelMessage.Bounds
     /// The limits of JSON in a change of presence, and its maximum size in bytes.
     public let json: JSON.Limits
+    /// See ``json``.
     public let jsonBytesMax: Int
     /// Milliseconds between two probes of a link, and until a probe that has not returned is lost.
     public let probeMs: Int
+    /// See ``probeMs``.
     public let probeTimeoutMs: Int
+    /// The figures of the bus.
     public let figures: BusStatistics
     /// The figures of links that are not counted by master.
     public let links: Registry<RedisStatistics>
+    /// The figures of the questions to Sentinels.
     public let sentinels: SentinelStatistics
+    /// The figures of links to masters of a cluster.
     public let masters: MasterFigures
+    /// Takes the state of delivery.
     public let health: Health
+    /// The log of the node.
     public let log: Log
 
     /// Takes all members.
@@ -64,7 +73,9 @@ public struct BusContext: Sendable {
 
 /// A message on the node's own channel, and the shard that it is for.
 public struct InboxMessage: Sendable {
+    /// The number of the shard.
     public let shard: Int
+    /// The message, or as much of it as the shard needs.
     public let bytes: [UInt8]
 
     /// Takes all members.
