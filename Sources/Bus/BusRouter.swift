@@ -8,8 +8,8 @@ public import Transport
 
 /// Owns the subscription to Redis, and sends each channel message to the shards that have members for it.
 ///
-/// Thread: the bus's. The thread calls ``takeRequests()`` when the mailbox has messages, and ``endTick()`` at the end of
-/// each tick.
+/// Thread: the bus's. The thread calls ``takeRequests()`` when the mailbox has messages, and ``endTick()`` at the end
+/// of each tick.
 public final class BusRouter: BusSubscriberOwner {
     private struct Interest {
         /// One bit a shard.

@@ -3,7 +3,7 @@ public import Core
 public import EventLogs
 public import RedisLink
 
-/// A shard's access to the deliveries that couriers and workers gave up: read, retry, drop.
+/// The deliveries that couriers and workers gave up: read, retry, drop.
 ///
 /// Replies are as untrusted as any other input. Thread: the shard's.
 public final class DeadLetters {

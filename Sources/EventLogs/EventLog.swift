@@ -142,8 +142,8 @@ public final class EventLog: TopicReader {
 
     /// Publishes an event: offset, log and channel in one step; committed when the completion succeeds.
     ///
-    /// It is sent when the tick's messages have been read, with the other events of its topic, or after the pending call of the
-    /// topic. Events of one topic keep their order.
+    /// It is sent when the tick's messages have been read, with the other events of its topic, or after the pending
+    /// call of the topic. Events of one topic keep their order.
     ///
     /// `id` is the one of the request, bound to its publisher. `payer` is charged for Redis's time and for the stored
     /// bytes, unless it is a service; `nil`: the gateway itself.
@@ -234,7 +234,8 @@ public final class EventLog: TopicReader {
         }
     }
 
-    /// Parses the answer of a call and remembers its positions; gives back the bytes of events that Redis did not store.
+    /// Parses the answer of a call and remembers its positions; gives back the bytes of events that Redis did not
+    /// store.
     private func receipts(
         _ result: Result<RESPValue, RedisFailure>, _ group: PublishQueue<Publisher>.Group
     ) -> Result<Outcomes, Refusal> {

@@ -167,8 +167,8 @@ public final class LocalTopic<Client: TopicClient> {
 
     /// The position after which one read serves the clients asked for: the earliest of one epoch.
     ///
-    /// The topic's own epoch has precedence. A client in another epoch is answered by a later read if the log is in that
-    /// epoch.
+    /// The topic's own epoch has precedence. A client in another epoch is answered by a later read if the log is in
+    /// that epoch.
     var earliestSince: Position? {
         let waiting = joining.lazy.filter(\.isAsked).compactMap(\.since)
         let epoch = waiting.first { $0.epoch == cursor.position?.epoch }?.epoch ?? waiting.first?.epoch

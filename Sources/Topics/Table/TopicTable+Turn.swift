@@ -8,9 +8,9 @@ import Transport
 ///
 /// Looking up a member, its queue and its place in the loop costs more than an event's bytes. Under load a tick brings
 /// many events, so a member is visited once for all of them. Members of a small topic are visited when the tick's
-/// messages have been read. Members of a large topic are visited in rounds, a slice in each tick, so that other work does not
-/// wait for thousands of writes. Each member then receives everything up to that moment. Any other message to the
-/// members first hands over the pending events (``hand(_:)``).
+/// messages have been read. Members of a large topic are visited in rounds, a slice in each tick, so that other work
+/// does not wait for thousands of writes. Each member then receives everything up to that moment. Any other message to
+/// the members first hands over the pending events (``hand(_:)``).
 extension TopicTable {
     /// Queues an event for the members; the caller hands it over, or calls ``endTurn()``.
     func deliver(_ delivery: Delivery, in feed: LocalTopic<Client>) {
