@@ -33,7 +33,7 @@ public final class LinkReporter: LinkObserver {
     }
 
     /// Reports changes; called now and then.
-    public func look(at link: any RedisCalls) {
+    public func look(at link: any RedisLinks) {
         let servers = link.servers
         let linked = Set(servers)
         reported = reported.filter { linked.contains($0.key) }
@@ -41,7 +41,7 @@ public final class LinkReporter: LinkObserver {
     }
 
     /// The bus has restarted the proof of a server.
-    public func again(_ server: ServerID, at link: any RedisCalls) {
+    public func again(_ server: ServerID, at link: any RedisLinks) {
         reported[server] = nil
         look(at: link)
     }

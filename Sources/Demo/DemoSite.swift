@@ -16,6 +16,9 @@ public final class DemoSite: Sendable {
     private let isOrderRunning = Atomic<Bool>(false)
 
     /// The demo of a gateway with these settings; `phones` are those that its pages show.
+    ///
+    /// Not inlined: the optimiser of Swift 6.3.1 ends with an error where it is.
+    @inline(never)
     public init(_ settings: GatewaySettings, phones: DemoPhones?) throws(StartProblem) {
         guests = try DemoGuests(settings)
         self.phones = phones

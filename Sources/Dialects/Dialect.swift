@@ -5,7 +5,7 @@ public protocol Dialect: Sendable {
     /// The encoders of its events; the indices are those of ``DialectMachine/encoder(of:)``.
     var encoders: [any EventEncoder] { get }
 
-    /// Begins a connection's conversation.
+    /// Makes the machine of a new connection.
     func converse() -> any DialectMachine
 
     /// The WebSocket subprotocol that is chosen when a client offers it; `nil` for none.

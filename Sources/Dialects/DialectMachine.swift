@@ -2,15 +2,15 @@ public import Core
 
 /// One connection in one client protocol, as a pure state machine: messages are its input, steps its output.
 ///
-/// The session core speaks only ``ClientRequest`` and ``ServerMessage`` and never sees a dialect's syntax. A
-/// conversation may speak first, answer by itself, and keep its own heartbeat. An answer may have to repeat values (a
-/// Phoenix `join_ref`, a Socket.IO acknowledgement number). The conversation packs them into the request's
-/// ``Reference``, which all other code returns unread. So it stores nothing for a request that is never answered.
-/// Events bypass it: the ``EventEncoder`` of a session writes each event once for all sessions. Only a dialect that
-/// adds something of a client's own implements ``EventDecorating`` as well.
+/// The session core speaks only ``ClientRequest`` and ``ServerMessage`` and never sees a dialect's syntax. A machine may
+/// speak first, answer by itself, and keep its own heartbeat. An answer may have to repeat values (a Phoenix
+/// `join_ref`, a Socket.IO acknowledgement number). The machine packs them into the request's ``Reference``, which all
+/// other code returns unread. So it stores nothing for a request that is never answered. Events bypass it: the
+/// ``EventEncoder`` of a session writes each event once for all sessions. Only a dialect that adds something of a
+/// client's own implements ``EventDecorating`` as well.
 ///
-/// Every message of the client counts against its sender's budget, also one that the conversation answers by itself:
-/// the session counts messages, not requests. Thread: the shard's; times are monotonic milliseconds.
+/// Every message of the client counts against its sender's budget, also one that the machine answers by itself: the
+/// session counts messages, not requests. Thread: the shard's; times are monotonic milliseconds.
 public protocol DialectMachine: EventDecorating {
     /// The time in milliseconds at which ``deadlineReached(_:_:)`` is to be called; `Int.max` for never.
     var deadlineMs: Int { get }
@@ -33,7 +33,7 @@ public protocol DialectMachine: EventDecorating {
     /// The gateway sends a message through a session.
     ///
     /// `ref` is the reference of the request that it answers; `nil` on everything unsolicited. Never an event.
-    mutating func told(_ message: ServerMessage, at sessionID: SessionID, ref: Reference?, _ steps: inout [DialectStep])
+    mutating func send(_ message: ServerMessage, at sessionID: SessionID, ref: Reference?, _ steps: inout [DialectStep])
 
     /// The deadline has passed.
     mutating func deadlineReached(nowMs: Int, _ steps: inout [DialectStep])
@@ -43,10 +43,10 @@ public protocol DialectMachine: EventDecorating {
 }
 
 extension DialectMachine {
-    /// A conversation without a clock.
+    /// A machine without a clock.
     public var deadlineMs: Int { Int.max }
 
-    /// The conversation sends nothing before the client does; the connection's credentials open the only session.
+    /// The machine sends nothing before the client does; the connection's credentials open the only session.
     public mutating func began(nowMs: Int, _ steps: inout [DialectStep]) {
         steps.append(.open(.main, token: nil))
     }
@@ -59,7 +59,7 @@ extension DialectMachine {
         steps.append(.close(.unauthorized))
     }
 
-    /// A conversation without a clock does nothing.
+    /// A machine without a clock does nothing.
     public mutating func deadlineReached(nowMs: Int, _ steps: inout [DialectStep]) {}
 
     /// The only encoder.

@@ -1,6 +1,6 @@
 public import Core
 
-/// One action that a conversation requests; the actions are performed in their order.
+/// One action that a dialect machine requests; the actions are performed in their order.
 public enum DialectStep: Equatable, Sendable {
     /// Send this to the client.
     case say(WireUnit)
@@ -10,7 +10,7 @@ public enum DialectStep: Equatable, Sendable {
     case open(SessionID, token: [UInt8]?)
     /// A request of the client through an open session, or a message there that could not be read.
     ///
-    /// The answers arrive at ``DialectMachine/told(_:at:ref:_:)`` with the request's reference.
+    /// The answers arrive at ``DialectMachine/send(_:at:ref:_:)`` with the request's reference.
     case request(SessionID, Result<ClientRequest, DialectRefusal>)
     /// The session ends: it leaves all topics joined through it and receives nothing more.
     case end(SessionID)

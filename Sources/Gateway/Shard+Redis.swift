@@ -30,7 +30,7 @@ extension Shard {
     /// The links for the shard's calls.
     static func link(
         _ node: Node, _ context: ConnectionContext, _ index: Int, _ reporter: LinkReporter
-    ) throws(Errno) -> any RedisCalls {
+    ) throws(Errno) -> any RedisLinks {
         try node.redis.topology.calls(
             LinkSetup(context, node.redis, name: "switchboard-\(node.name)-shard-\(index)"),
             registry: node.library.table.registry, observer: reporter)

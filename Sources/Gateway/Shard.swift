@@ -41,7 +41,7 @@ final class Shard {
     let reactor: Reactor
     private let mailbox: Mailbox<ShardMessage>
     private let context: ConnectionContext
-    let link: any RedisCalls
+    let link: any RedisLinks
     /// `nil` unless an event must be on replicas before it is acknowledged.
     let replicas: ReplicaWaits?
     private let desk: ReadScheduler

@@ -1,4 +1,4 @@
-/// A link to the only server, as one of the links of a ``RedisCalls``.
+/// A link to the only server, as the links of a thread (``RedisLinks``).
 extension CallLink {
     /// `false`: one server has all keys.
     public var isSharded: Bool { false }

@@ -9,7 +9,7 @@ public import Transport
 /// `NOSCRIPT` is not repeated, since the repetition would run behind calls sent in between. A connection that has
 /// brought nothing for `stallMs` is given up: every call in flight fails, and the next dial begins. While Redis is away
 /// nothing is queued: calls fail at once. Thread: the reactor's.
-public final class CallLink: RedisSocketOwner, RedisCalls {
+public final class CallLink: RedisSocketOwner, RedisLinks {
     private enum Waiting {
         /// The question about the scripts in the cache of a new connection's server, with that server's facts.
         case look(ServerFacts)

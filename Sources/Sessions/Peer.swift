@@ -80,8 +80,8 @@ public final class Peer: SessionOutput {
     }
 
     /// Sends the client a message about the gateway itself; the dialect machine picks the session.
-    public func tell(_ message: ServerMessage) {
-        tell(message, at: .main, ref: nil)
+    public func send(_ message: ServerMessage) {
+        send(message, at: .main, ref: nil)
     }
 
     /// The encoding of a topic's gap; `nil` when several sessions receive the topic.
@@ -182,9 +182,9 @@ public final class Peer: SessionOutput {
         attachedSessions.reduce(0) { $1.sessionID == sessionID ? $0 : $0 + $1.session.heldCount }
     }
 
-    func tell(_ message: ServerMessage, at sessionID: SessionID, ref: Reference?) {
+    func send(_ message: ServerMessage, at sessionID: SessionID, ref: Reference?) {
         guard transport != nil else { return }
-        converse { $0.told(message, at: sessionID, ref: ref, &$1) }
+        converse { $0.send(message, at: sessionID, ref: ref, &$1) }
     }
 
     func send(_ delivery: Delivery, _ encoding: Encoding, at sessionID: SessionID, isBacklog: Bool) -> Bool {

@@ -153,7 +153,7 @@ public final class Session: TopicClient, PresenceListener {
         switch action {
         case .send(let message, let ref):
             log(message)
-            output?.tell(message, at: sessionID, ref: ref)
+            output?.send(message, at: sessionID, ref: ref)
         case .verify(let token, let isRefresh, let ref):
             let verdict = services.callers.verify(token)
             take(.verified(verdict, isRefresh: isRefresh, wallMs: services.clock.wallMs, ref: ref))
@@ -284,28 +284,24 @@ public final class Session: TopicClient, PresenceListener {
         switch message {
         case .subscribed(let topic, _, _, _) where followed[topic] != nil: break
         case .gap(let topic, let position, let reason): take(.gap(topic, position, reason))
-        default: output?.tell(message, at: sessionID, ref: ref)
+        default: output?.send(message, at: sessionID, ref: ref)
         }
     }
 
     /// Sends the list of members present, as its encoding wrote it.
     public func sendPresenceState(_ topic: Topic, _ members: [UInt8]?) {
         guard let members else { return }
-        output?.tell(.presence(topic: topic, members: members), at: sessionID, ref: nil)
+        output?.send(.presence(topic: topic, members: members), at: sessionID, ref: nil)
     }
 
     /// Forwards an event.
     ///
     /// `isBacklog`: the client asked for it by position. Waiting in the queue then does not count as slowness.
     public func deliver(_ delivery: Delivery, isBacklog: Bool) {
-        guard let output else { return services.reports.undeliverable(delivery) }
-        // Compared first: most sessions have no publisher id.
-        guard origin == nil || delivery.message.origin != origin else {
-            return services.reports.undeliverable(delivery)
-        }
-        guard let shown = isTranslating ? shown(delivery) : delivery else {
-            return services.reports.undeliverable(delivery)
-        }
+        // Its own publisher id is looked at first: most sessions have none.
+        guard let output, origin == nil || delivery.message.origin != origin,
+            let shown = isTranslating ? shown(delivery) : delivery
+        else { return services.reports.undeliverable(delivery) }
         if !output.send(shown, encoding, at: sessionID, isBacklog: isBacklog) { output.close(.slowConsumer) }
     }
 

@@ -11,7 +11,7 @@ protocol SessionOutput: AnyObject {
     /// Number of topics that the other sessions of the connection hold.
     func topicsHeld(besides sessionID: SessionID) -> Int
     /// Sends a message through a client session; `ref` is that of the request it answers.
-    func tell(_ message: ServerMessage, at sessionID: SessionID, ref: Reference?)
+    func send(_ message: ServerMessage, at sessionID: SessionID, ref: Reference?)
     /// Sends an event that many share through a client session; false when the client reads too slowly to take it.
     ///
     /// A backlog event (`isBacklog`) is queued beyond the queue's bound.

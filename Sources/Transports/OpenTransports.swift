@@ -46,7 +46,7 @@ public final class OpenTransports {
     public func continueDrain(nowMs: Int) -> Bool {
         guard let step = drain?.step(nowMs: nowMs), let drain else { return false }
         for id in step.told {
-            transports[id]?.peer?.tell(.draining(reconnectAfterMs: Int.random(in: 0...drain.hintMsMax)))
+            transports[id]?.peer?.send(.draining(reconnectAfterMs: Int.random(in: 0...drain.hintMsMax)))
         }
         for id in step.closed { transports[id]?.close(.restart) }
         return drain.isOver

@@ -129,7 +129,6 @@ final class FakeRedis: RedisCalls {
     let syncsEveryWrite = false
     func fence(of key: @autoclosure () -> [UInt8]) -> [UInt8]? { nil }
     func isBusy(_ lane: UInt64) -> Bool { false }
-    func recheckHistory() {}
     func stop() { isReady = false }
 }
 

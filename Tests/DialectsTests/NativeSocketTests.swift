@@ -32,7 +32,7 @@ import Testing
     /// What the client is told, and which topics are asked for in its name then.
     private func told(_ client: inout NativeMachine, _ message: ServerMessage) -> (text: String, joins: [Topic]) {
         var steps: [DialectStep] = []
-        client.told(message, at: .main, ref: nil, &steps)
+        client.send(message, at: .main, ref: nil, &steps)
         var text = ""
         if case .say(let unit)? = steps.first { text = String(decoding: unit.bytes, as: UTF8.self) }
         return (text, joins(steps))

@@ -43,7 +43,7 @@ public struct EventStreamMachine: DialectMachine {
     }
 
     /// Sends the message as a record named like the native message.
-    public mutating func told(
+    public mutating func send(
         _ message: ServerMessage, at sessionID: SessionID, ref: Reference?, _ steps: inout [DialectStep]
     ) {
         switch message {

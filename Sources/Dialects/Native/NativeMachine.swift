@@ -28,10 +28,10 @@ public struct NativeMachine: DialectMachine {
     }
 
     /// Sends the message in one text frame.
-    public mutating func told(
+    public mutating func send(
         _ message: ServerMessage, at sessionID: SessionID, ref: Reference?, _ steps: inout [DialectStep]
     ) {
         steps.append(.say(WireUnit(.text, dialect.encode(message, ref: ref))))
-        for request in requests.told(message) { steps.append(.request(.main, .success(request))) }
+        for request in requests.sent(message) { steps.append(.request(.main, .success(request))) }
     }
 }

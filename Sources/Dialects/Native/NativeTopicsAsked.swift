@@ -35,7 +35,7 @@ struct NativeTopicsAsked {
     }
 
     /// A message was sent to the client.
-    mutating func told(_ message: ServerMessage) {
+    mutating func sent(_ message: ServerMessage) {
         guard !socket.fillers.isEmpty else { return }
         switch message {
         case .subscribed(let topic, _, _, _) where isFiller(topic):

@@ -43,8 +43,8 @@ struct SocketRequests {
     }
 
     /// The requests to make after this message was sent to the client.
-    mutating func told(_ message: ServerMessage) -> [ClientRequest] {
-        topics.told(message)
+    mutating func sent(_ message: ServerMessage) -> [ClientRequest] {
+        topics.sent(message)
         guard case .authenticated(let user, _) = message, !user.isEmpty else { return [] }
         return join(user: user)
     }

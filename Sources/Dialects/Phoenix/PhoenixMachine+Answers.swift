@@ -5,7 +5,7 @@ extension PhoenixMachine {
     /// Sends the message, if the protocol has one like it.
     ///
     /// Nothing is sent for a drain or for a token's end: clients reconnect and refresh by themselves.
-    public mutating func told(
+    public mutating func send(
         _ message: ServerMessage, at sessionID: SessionID, ref: Reference?, _ steps: inout [DialectStep]
     ) {
         let answer = ref.flatMap { PhoenixAnswer($0) }

@@ -87,10 +87,10 @@ public struct SocketIODialect: Dialect {
     /// The number of a namespace; `nil` for an unknown name.
     func number(of namespace: [UInt8]) -> Int? { numbers[namespace] }
 
-    /// Begins the conversation of a connection that is a WebSocket from the beginning.
+    /// Makes the machine of a connection that is a WebSocket from the beginning.
     public func converse() -> any DialectMachine { converse(sid: makeID(), upgrades: false) }
 
-    /// Begins a conversation with the session id `sid`; `upgrades` offers the client a move to a WebSocket.
+    /// Makes a machine with the session id `sid`; `upgrades` offers the client a move to a WebSocket.
     public func converse(sid: [UInt8], upgrades: Bool) -> SocketIOMachine {
         SocketIOMachine(self, sid: sid, upgrades: upgrades)
     }

@@ -112,7 +112,7 @@ public struct SocketIOMachine: DialectMachine {
     }
 
     /// Sends the message as the acknowledgement that the client waits for, or as an event.
-    public mutating func told(
+    public mutating func send(
         _ message: ServerMessage, at sessionID: SessionID, ref: Reference?, _ steps: inout [DialectStep]
     ) {
         // A message about the connection is sent in each of its namespaces: a client's handlers belong to one.
@@ -123,10 +123,10 @@ public struct SocketIOMachine: DialectMachine {
             return
         }
         guard let number = number(of: sessionID) else { return }
-        let following = memberships[number]?.requests.told(message) ?? []
+        let following = memberships[number]?.requests.sent(message) ?? []
         if memberships[number]?.recovery?.waiting.isEmpty == false { return recovering(message, number, &steps) }
-        tell(message, ref.flatMap(SocketIOReference.init), in: number, &steps)
-        if memberships[number]?.recovery?.places.told(message) == true { tellPlaces(number, &steps) }
+        answer(message, ref.flatMap(SocketIOReference.init), in: number, &steps)
+        if memberships[number]?.recovery?.places.sent(message) == true { tellPlaces(number, &steps) }
         for request in following { steps.append(.request(sessionID, .success(request))) }
     }
 
@@ -280,7 +280,7 @@ extension SocketIOMachine {
 // MARK: Answers
 
 extension SocketIOMachine {
-    private mutating func tell(
+    private mutating func answer(
         _ message: ServerMessage, _ reference: SocketIOReference?, in number: Int, _ steps: inout [DialectStep]
     ) {
         guard let reference else { return say(message, in: number, &steps) }

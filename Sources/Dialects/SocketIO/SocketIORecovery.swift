@@ -77,7 +77,7 @@ struct SocketIOPlaces: Equatable, Sendable {
     }
 
     /// A message was sent to the client; returns whether it changed a topic's position.
-    mutating func told(_ message: ServerMessage) -> Bool {
+    mutating func sent(_ message: ServerMessage) -> Bool {
         let before = self
         switch message {
         case .subscribed(let topic, let position, let recovered, _):

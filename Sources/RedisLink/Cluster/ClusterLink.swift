@@ -10,7 +10,7 @@ internal import Transport
 /// order.
 ///
 /// Thread: the reactor's.
-final class ClusterLink: RedisCalls {
+final class ClusterLink: RedisLinks {
     /// The content of a call.
     enum Work {
         case call(RedisCall, Completion)

@@ -42,7 +42,7 @@ public final class KeyEvents {
     }
 
     private let setup: LinkSetup
-    private let calls: any RedisCalls
+    private let calls: any RedisLinks
     private let wish: Wish
     private unowned let owner: any KeyEventsOwner
     private let links: ServerLinks<Server>

@@ -2,7 +2,7 @@
 ///
 /// Checked after every connect and at intervals. Thread: the reactor's.
 final class KeyspaceWatch {
-    private let calls: any RedisCalls
+    private let calls: any RedisLinks
     private let server: ServerID
     private let flags: KeyspaceFlags
     private let tell: (KeyspaceFlags.State) -> Void
@@ -17,7 +17,7 @@ final class KeyspaceWatch {
 
     /// `tell` receives each new state.
     init(
-        _ calls: any RedisCalls, _ server: ServerID, _ flags: KeyspaceFlags,
+        _ calls: any RedisLinks, _ server: ServerID, _ flags: KeyspaceFlags,
         tell: @escaping (KeyspaceFlags.State) -> Void
     ) {
         self.calls = calls

@@ -25,12 +25,12 @@ public final class WholeRedis {
     }
 
     /// The links for calls; on a cluster each call is sent to the master of its key.
-    public let link: any RedisCalls
+    public let link: any RedisLinks
 
     private let setup: LinkSetup
     private let registry: ScriptRegistry
     private let observer: Observer
-    private var others: [any RedisCalls] = []
+    private var others: [any RedisLinks] = []
     private var watch: (any PlacementWatch)?
     private var lastFailure: RedisFailure?
 

@@ -14,7 +14,7 @@ struct ClusterTopology: RedisTopology {
 
     func calls(
         _ setup: LinkSetup, registry: ScriptRegistry, observer: any LinkObserver
-    ) throws(Errno) -> any RedisCalls {
+    ) throws(Errno) -> any RedisLinks {
         try ClusterLink(setup.context, setup.target, name: setup.name, registry: registry, observer: observer)
     }
 

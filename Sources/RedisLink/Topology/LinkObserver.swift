@@ -4,7 +4,7 @@
 public protocol LinkObserver: AnyObject {
     /// A connection to a server is ready for calls.
     func connected(_ server: ServerID, _ facts: ServerFacts)
-    /// A link asks for the placement, which `RedisCalls.follow(_:)` takes.
+    /// A link asks for the placement, which ``RedisLinks/follow(_:)`` takes.
     func hint(_ hint: ServerHint)
     /// Returns the figures in which a new link counts; `address` is that of a master of a cluster, otherwise `nil`.
     func statistics(of address: ClusterAddress?) -> RedisStatistics

@@ -15,7 +15,7 @@ public protocol RedisTopology: Sendable {
     /// Makes a thread's links for calls, and begins to dial.
     func calls(
         _ setup: LinkSetup, registry: ScriptRegistry, observer: any LinkObserver
-    ) throws(Errno) -> any RedisCalls
+    ) throws(Errno) -> any RedisLinks
     /// Makes the links that receive channels, with a watch of their own.
     func bus(_ setup: LinkSetup, _ plan: BusPlan, owner: any BusSubscriberOwner) throws(Errno) -> any BusSubscriber
 }

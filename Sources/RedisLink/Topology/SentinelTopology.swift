@@ -18,7 +18,7 @@ struct SentinelTopology: RedisTopology {
 
     func calls(
         _ setup: LinkSetup, registry: ScriptRegistry, observer: any LinkObserver
-    ) throws(Errno) -> any RedisCalls {
+    ) throws(Errno) -> any RedisLinks {
         try CallLink(setup, PrimaryDirectory { observer.hint($0) }, registry, observer)
     }
 

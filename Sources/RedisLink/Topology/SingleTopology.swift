@@ -14,7 +14,7 @@ struct SingleTopology: RedisTopology {
 
     func calls(
         _ setup: LinkSetup, registry: ScriptRegistry, observer: any LinkObserver
-    ) throws(Errno) -> any RedisCalls {
+    ) throws(Errno) -> any RedisLinks {
         try CallLink(setup, PrimaryDirectory(fixed: setup.target.url), registry, observer)
     }
 

@@ -13,7 +13,7 @@ final class Worker: KeyEventsOwner, NodeResident {
     private let parts: WorkerParts
     private let reactor: Reactor
     private let redis: WholeRedis
-    private var link: any RedisCalls { redis.link }
+    private var link: any RedisLinks { redis.link }
     private var events: KeyEvents?
     private let figures = WorkerFigures()
     private var refreshes: RefreshScheduler?

@@ -21,7 +21,7 @@ struct EventStreamTests {
 
     private static func told(_ machine: inout any DialectMachine, _ message: ServerMessage) -> String {
         var steps: [DialectStep] = []
-        machine.told(message, at: .main, ref: nil, &steps)
+        machine.send(message, at: .main, ref: nil, &steps)
         return said(steps)
     }
 

@@ -40,7 +40,7 @@ struct Phoenix {
     /// The gateway tells something unasked for, or in answer to a reference.
     mutating func tell(_ message: ServerMessage, ref: Reference? = nil) {
         var steps: [DialectStep] = []
-        machine.told(message, at: .main, ref: ref, &steps)
+        machine.send(message, at: .main, ref: ref, &steps)
         take(steps)
     }
 

@@ -46,12 +46,12 @@ struct SocketIOClient {
     /// The gateway answers the last request.
     mutating func told(_ message: ServerMessage) -> [String] {
         let (sessionID, ref) = (sessionID, ref)
-        return step { $0.told(message, at: sessionID, ref: ref, &$1) }
+        return step { $0.send(message, at: sessionID, ref: ref, &$1) }
     }
 
     /// The gateway tells something unasked for.
     mutating func told(_ message: ServerMessage, at sessionID: SessionID) -> [String] {
-        step { $0.told(message, at: sessionID, ref: nil, &$1) }
+        step { $0.send(message, at: sessionID, ref: nil, &$1) }
     }
 
     mutating func opened(_ sessionID: Int) -> [String] {

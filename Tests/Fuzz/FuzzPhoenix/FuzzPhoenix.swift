@@ -57,10 +57,10 @@ struct Client {
         case .say(let unit): check(unit)
         case .request(_, .failure(let failure)):
             precondition(failure.close == nil)
-            machine.told(.error(failure.refusal, topic: nil), at: .main, ref: failure.ref, &next)
+            machine.send(.error(failure.refusal, topic: nil), at: .main, ref: failure.ref, &next)
         case .request(_, .success(let request)):
             let answer = grants ? grant(request.command) : .error(Refusal(.forbidden, "no"), topic: nil)
-            machine.told(answer, at: .main, ref: request.ref, &next)
+            machine.send(answer, at: .main, ref: request.ref, &next)
         case .open, .end, .close: preconditionFailure("a frame opens and ends nothing")
         }
     }
@@ -102,8 +102,8 @@ struct Client {
     mutating func end() {
         var steps: [DialectStep] = []
         for topic in topics {
-            machine.told(.unsubscribed(topic: topic), at: .main, ref: nil, &steps)
-            machine.told(.error(Refusal(.forbidden, "no"), topic: topic), at: .main, ref: nil, &steps)
+            machine.send(.unsubscribed(topic: topic), at: .main, ref: nil, &steps)
+            machine.send(.error(Refusal(.forbidden, "no"), topic: topic), at: .main, ref: nil, &steps)
         }
         for step in steps { if case .say(let unit) = step { check(unit) } }
     }

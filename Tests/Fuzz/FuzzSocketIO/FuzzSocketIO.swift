@@ -82,10 +82,10 @@ private struct Session {
     private mutating func answer(_ request: Result<ClientRequest, DialectRefusal>, at sessionID: SessionID) {
         switch request {
         case .failure(let failure):
-            step { $0.told(.error(failure.refusal, topic: nil), at: sessionID, ref: failure.ref, &$1) }
+            step { $0.send(.error(failure.refusal, topic: nil), at: sessionID, ref: failure.ref, &$1) }
         case .success(let request):
             for answer in answers(to: request.command, refuses: requests > 4) {
-                step { $0.told(answer, at: sessionID, ref: request.ref, &$1) }
+                step { $0.send(answer, at: sessionID, ref: request.ref, &$1) }
             }
         }
     }

@@ -142,7 +142,7 @@ final class SessionClient: SessionOutput {
 
     // MARK: What it is told
 
-    func tell(_ message: ServerMessage, at sessionID: SessionID, ref: Reference?) {
+    func send(_ message: ServerMessage, at sessionID: SessionID, ref: Reference?) {
         guard session != nil, !isClosing else { return }
         let ref = ref.flatMap { ASCII.decimal($0.bytes) }
         defer { lost = if case .unsubscribed(let topic) = message, ref == nil { topic } else { nil } }

@@ -75,7 +75,7 @@ final class TamperedSession: SessionOutput, SessionBudget {
             asked.formUnion(topics)
         case .unsubscribe(let topics):
             if fault == .lastWordIsForgotten, let topic = topics.first, waitsForMembership(topic) {
-                return client.tell(.unsubscribed(topic: topic), at: .main, ref: request.ref)
+                return client.send(.unsubscribed(topic: topic), at: .main, ref: request.ref)
             }
         case .authenticate(let token):
             if fault == .refreshTakesNothing, isGranted { request.command = .authenticate(token: Self.granting) }
@@ -99,12 +99,12 @@ final class TamperedSession: SessionOutput, SessionBudget {
 
     // MARK: To the client
 
-    func tell(_ message: ServerMessage, at sessionID: SessionID, ref: Reference?) {
+    func send(_ message: ServerMessage, at sessionID: SessionID, ref: Reference?) {
         if ref == Self.hidden { return }
         if let topic = loss {
             loss = nil
             let isRefused = if case .error(_, _, topic, _) = message { ref != nil } else { false }
-            if !isRefused { client.tell(.unsubscribed(topic: topic), at: sessionID, ref: nil) }
+            if !isRefused { client.send(.unsubscribed(topic: topic), at: sessionID, ref: nil) }
         }
         switch message {
         case .subscribed(let topic, _, _, _):
@@ -118,12 +118,12 @@ final class TamperedSession: SessionOutput, SessionBudget {
             return
         case .error(_, SessionWorld.unpaid.message, let topic?, _) where fault == .leavesBeforeItPays:
             if live.remove(topic) != nil {
-                client.tell(.unsubscribed(topic: topic), at: sessionID, ref: nil)
+                client.send(.unsubscribed(topic: topic), at: sessionID, ref: nil)
                 leave(topic)
             }
         default: break
         }
-        client.tell(message, at: sessionID, ref: ref)
+        client.send(message, at: sessionID, ref: ref)
     }
 
     var address: IPAddress? { client.address }

@@ -70,7 +70,7 @@ struct ToyMachine: DialectMachine {
         say("refused \(sessionID.number) \(refusal.code.rawValue)", &steps)
     }
 
-    mutating func told(
+    mutating func send(
         _ message: ServerMessage, at sessionID: SessionID, ref: Reference?, _ steps: inout [DialectStep]
     ) {
         let number = ref.map { String(decoding: $0.bytes, as: UTF8.self) } ?? "-"

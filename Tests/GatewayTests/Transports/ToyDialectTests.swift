@@ -102,7 +102,7 @@ import Testing
         transport.peer?.ended()
         try gateway.event(topic, "e")
         transport.client("2 +shop:1")
-        transport.peer?.tell(.draining(reconnectAfterMs: 1))
+        transport.peer?.send(.draining(reconnectAfterMs: 1))
         #expect(transport.take() == [] && transport.peer?.sessions.isEmpty == true)
     }
 }
