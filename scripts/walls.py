@@ -154,7 +154,8 @@ def declared() -> dict[str, set[str]]:
     text = re.sub(r"//.*", "", (ROOT / "Package.swift").read_text())
     found = {}
     rooms = re.finditer(r'\broom\(\s*"([\w-]+)"\s*(?:,\s*\[([^\]]*)\])?', text)
-    targets = re.finditer(r'\.(?:executableT|t)arget\(\s*name: "([\w-]+)"\s*(?:,\s*dependencies:\s*\[([^\]]*)\])?', text)
+    targets = re.finditer(
+        r'\.(?:executableT|t)arget\(\s*name: "([\w-]+)"\s*(?:,\s*dependencies:\s*\[([^\]]*)\])?', text)
     for match in [*rooms, *targets]:
         found[match[1]] = set(re.findall(r'"([\w-]+)"', match[2] or ""))
     return {name: needs for name, needs in found.items() if (SOURCES / name).is_dir()}

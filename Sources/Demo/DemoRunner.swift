@@ -1,9 +1,9 @@
 import Commands
 import Configuration
 import Core
-import Gateway
 import Dialects
 import EventLogs
+import Gateway
 import Glibc
 import Operations
 import Reactors

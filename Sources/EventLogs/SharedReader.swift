@@ -11,12 +11,16 @@ public final class SharedReader<Answer> {
     ///
     /// They are script, keys and arguments, without the time and others that differ from call to call.
     public struct Key: Hashable, Sendable {
+        /// The name of the script, or of the kind of read.
         public let script: String
+        /// The keys of Redis that it reads.
         public let keys: [[UInt8]]
+        /// The arguments that decide the answer.
         public let arguments: [[UInt8]]
+        /// Whether the callers are anonymous; these wait in another class, and share no read with known ones.
         public let isAnonymous: Bool
 
-        /// Takes all members.
+        /// The key of a read; reads with equal keys share one answer.
         public init(script: String, keys: [[UInt8]], arguments: [[UInt8]], isAnonymous: Bool) {
             self.script = script
             self.keys = keys
@@ -25,7 +29,9 @@ public final class SharedReader<Answer> {
         }
     }
 
+    /// The answer, or the reason why there is none.
     public typealias Outcome = Result<Answer, Refusal>
+    /// Receives the outcome once, on the shard's thread.
     public typealias Waiter = (Outcome) -> Void
 
     private struct Waiting {
@@ -36,6 +42,7 @@ public final class SharedReader<Answer> {
     private let desk: ReadScheduler
     private var shared = SharedReads<Key, Waiting>()
 
+    /// A reader whose reads take their turns in the scheduler.
     public init(_ desk: ReadScheduler) {
         self.desk = desk
     }

@@ -19,8 +19,8 @@ import Transports
 
 /// One reactor thread: its listeners, connections, sessions, topics, and its command link to Redis.
 ///
-/// The node's main flows meet here: bytes -> `HTTPPeer`, or a `ClientTransport`, its `Peer` and `Session` -> `TopicTable` or
-/// `EventLog`. Thread: its own.
+/// It owns the rooms, passes them the messages of other threads, and calls them in time. Bytes of clients do not pass
+/// here: a connection calls its `HTTPPeer` or its `ClientTransport`. Thread: its own.
 final class Shard {
     let node: Node
     let index: Int

@@ -14,6 +14,7 @@ import Transport
 /// A crowd of new members therefore costs Redis and each client a few messages, not one for each member. Thread: the
 /// shard's.
 public final class PresenceTracker {
+    /// The presence in Redis, for reads of callers over HTTP.
     public let store: PresenceStore
     let desk: ReadScheduler
     let limits: Limits
@@ -44,6 +45,7 @@ public final class PresenceTracker {
     /// Maximum entries of one message.
     private static let toldAtOnce = 256
 
+    /// A tracker without entries; the entries that it writes name `origin`.
     public init(
         _ reactor: Reactor, _ store: PresenceStore, _ desk: ReadScheduler, _ limits: Limits,
         _ statistics: ShardStatistics, _ origin: PresenceStore.Origin
