@@ -138,8 +138,7 @@ let package = Package(
         .executableTarget(
             name: "switchboard",
             dependencies: [
-                "Demo", "Gateway", "Worker", "Commands", "Service", "Configuration", "Core", "Reactors", "Transport", "Rights",
-                "WebSocketCodec", "CLinux",
+                "CLinux", "Commands", "Configuration", "Core", "Demo", "Gateway", "HTTPCodec", "Operations", "Reactors", "RedisLink", "Rights", "Service", "Transport", "WebSocketCodec", "Worker",
             ],
             swiftSettings: strict),
 
@@ -201,7 +200,7 @@ let package = Package(
         tests(
             "Gateway",
             [
-                "Gateway", "Demo", "HTTPSurface", "Bus", "Transports", "Sessions", "Presence", "Calls", "EventLogs", "Topics", "Commands", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights",
+                "Gateway", "switchboard", "Demo", "HTTPSurface", "Bus", "Transports", "Sessions", "Presence", "Calls", "EventLogs", "Topics", "Commands", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights",
                 "Transport", "Configuration", "Scripts",
             ]),
     ] + fuzzers

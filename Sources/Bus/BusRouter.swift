@@ -165,6 +165,7 @@ public final class BusRouter: BusSubscriberOwner {
 
     // MARK: Messages
 
+    /// Passes a message to the shards that have members for its topic.
     public func channelMessage(_ channel: [UInt8], _ payload: [UInt8]) {
         guard let topic = keys.topic(ofChannel: channel) else {
             return channel == inbox ? pass(payload) : delivery?.probeReturned(channel, payload) ?? ()
@@ -197,6 +198,7 @@ public final class BusRouter: BusSubscriberOwner {
 
     // MARK: Subscriptions
 
+    /// Confirms a topic to the shards that have members for it.
     public func channelLive(_ channel: [UInt8]) {
         guard let topic = keys.topic(ofChannel: channel) else { return delivery?.channelLive(channel) ?? () }
         guard let interest = directory[topic] else { return }
@@ -204,6 +206,7 @@ public final class BusRouter: BusSubscriberOwner {
         forEachShard(interest.shards) { outgoing[$0].append(.confirmed(topic)) }
     }
 
+    /// Notifies every shard that no topic is live.
     public func allChannelsLost(_ failure: RedisFailure) {
         bus.log.write(.warn, "redis subscription lost", [("reason", failure.metricLabel), ("detail", failure.detail)])
         for topic in directory.keys { directory[topic]?.isLive = false }
@@ -211,6 +214,7 @@ public final class BusRouter: BusSubscriberOwner {
         for server in subscriber?.servers ?? [] { delivery?.linkChanged(server.id) }
     }
 
+    /// Notifies the shards that topics are not live.
     public func channelsLost(_ channels: [[UInt8]], _ failure: RedisFailure) {
         lost = (lost.channels + channels.count, failure)
         for channel in channels {
@@ -222,10 +226,12 @@ public final class BusRouter: BusSubscriberOwner {
         }
     }
 
+    /// Looks at the link to a server.
     public func linkChanged(_ server: ServerID) { delivery?.linkChanged(server) }
 
     // MARK: Servers
 
+    /// Leads the shards to the present servers, and logs what was found.
     public func watched(_ update: PlacementUpdate) {
         if case .placed(let placement) = update {
             for shard in outgoing.indices { outgoing[shard].append(.follow(placement)) }
@@ -251,6 +257,7 @@ public final class BusRouter: BusSubscriberOwner {
         }
     }
 
+    /// Returns the figures of a link, by master on a cluster.
     public func linkMade(_ name: String, to address: ClusterAddress?) -> RedisStatistics {
         guard let address else {
             let made = RedisStatistics()

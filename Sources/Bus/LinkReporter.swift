@@ -21,6 +21,7 @@ public final class LinkReporter: LinkObserver {
     /// Returns the last event of the shard's store; set once that exists.
     public var lastEvent: () -> LinkWitness? = { nil }
 
+    /// Makes a reporter; `links` takes the figures of a link that is not counted by master.
     public init(
         _ bus: Mailbox<BusRequest>, shard: Int, links: Registry<RedisStatistics>, masters: MasterFigures, log: Log
     ) {
@@ -68,11 +69,13 @@ public final class LinkReporter: LinkObserver {
         log.write(.info, "redis connected", [("shard", "\(shard)"), ("version", version)])
     }
 
+    /// Asks the bus where the servers are.
     public func hint(_ hint: ServerHint) {
         // When the mailbox is full, the next dial or redirected call gives a hint again.
         _ = bus.send(.hint(hint))
     }
 
+    /// Returns the figures of a link, by master on a cluster.
     public func statistics(of address: ClusterAddress?) -> RedisStatistics {
         if let address { return masters.statistics(of: address.description, link: "shard-\(shard)") }
         let made = RedisStatistics()
@@ -80,17 +83,21 @@ public final class LinkReporter: LinkObserver {
         return made
     }
 
+    /// Counts and logs the change.
     public func historyChanged(_ master: ClusterAddress, before: ClusterAddress?, keepsEpochs: Bool) {
         masters.historyChanged(keepsEpochs: keepsEpochs)
         FailoverLog.tell(master, before: before, keepsEpochs: keepsEpochs, part: "shard-\(shard)", log)
     }
 
+    /// Passes the fault on.
     public func scriptIsBroken(_ name: String, _ failure: RedisFailure) { onBrokenScript(name, failure) }
 
+    /// Logs the reason.
     public func epochsAreInDoubt(_ text: StaticString) {
         // Every shard finds the same; one of them reports.
         if shard == 0 { log.write(.warn, "\(text)", []) }
     }
 
+    /// The last event of the shard's store.
     public func witness() -> LinkWitness? { lastEvent() }
 }

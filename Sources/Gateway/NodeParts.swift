@@ -1,27 +1,27 @@
 public import Commands
 public import Configuration
-import Core
+public import Core
 import Dialects
 public import EventLogs
 import Glibc
-import Operations
+public import Operations
 import Reactors
 public import RedisLink
 public import Rights
 public import Service
-import Transport
+public import Transport
 import WebPages
 
 /// The parts of a node that can be invalid: files read, keys parsed, scripts assembled, addresses bound.
 public struct NodeParts: Sendable {
     public let redis: RedisTarget
-    let layout: KeyLayout
+    public let layout: KeyLayout
     public let library: ScriptLibrary
     public let scripts: EventLogScripts
     public let access: AccessPolicy
     let origins: OriginPolicy
-    let keys: CallerGate.Keys
-    let tls: TLSContext?
+    public let keys: CallerGate.Keys
+    public let tls: TLSContext?
     let shardCount: Int
     /// The time by which the node decides.
     let clock = NodeClock()

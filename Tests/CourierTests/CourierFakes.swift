@@ -114,6 +114,13 @@ final class FakeRedis: RedisCalls {
     }
 
     // The courier's rooms ask none of these.
+    let servers: [ServerID] = []
+    func link(to server: ServerID) -> CallLink? { nil }
+    func facts(of server: ServerID) -> ServerFacts? { nil }
+    func place(of server: ServerID) -> String? { nil }
+    func recheck(_ server: ServerID) {}
+    func reconnect(_ server: ServerID, _ failure: RedisFailure) {}
+    func follow(_ placement: Placement) {}
     let callsMax = 1_000
     let lastFailure: RedisFailure? = nil
     let facts: ServerFacts? = nil

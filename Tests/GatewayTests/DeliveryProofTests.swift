@@ -4,6 +4,7 @@ import RedisLink
 import Testing
 
 @testable import Bus
+@testable import Gateway
 
 /// The proof of delivery with one server and with the masters of a cluster.
 struct DeliveryProofTests {

@@ -3,6 +3,7 @@ import Core
 import Testing
 
 @testable import Gateway
+@testable import switchboard
 
 /// What `check` says of flags and proxies that do not fit each other (P6).
 @Suite struct DeploymentFindingsTests {

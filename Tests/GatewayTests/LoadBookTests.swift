@@ -4,6 +4,7 @@ import Testing
 
 @testable import Gateway
 @testable import Operations
+@testable import switchboard
 
 /// The words of a gateway about masters that could not load their own files, and their moments.
 @Suite struct LoadBookTests {

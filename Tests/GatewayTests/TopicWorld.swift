@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import Transport
 
+@testable import Bus
 @testable import Gateway
 @testable import Operations
 @testable import Topics

@@ -1,6 +1,7 @@
 import Rights
 import Testing
 
+@testable import Demo
 @testable import Gateway
 
 @Suite struct DemoGuestsTests {

@@ -1,6 +1,7 @@
 import Core
 import Testing
 
+@testable import Demo
 @testable import Gateway
 
 @Suite struct DemoOrderTests {

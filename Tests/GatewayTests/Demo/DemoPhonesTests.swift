@@ -2,6 +2,7 @@ import Core
 import HTTPCodec
 import Testing
 
+@testable import Demo
 @testable import Gateway
 
 @Suite struct DemoPhonesTests {

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 import Transport
 
+@testable import Bus
 @testable import Gateway
 @testable import Operations
 @testable import Sessions

@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 import Transport
 
+@testable import Bus
 @testable import Gateway
 @testable import Operations
 @testable import Sessions

@@ -1,6 +1,7 @@
 import Commands
 import Configuration
 import Core
+import Gateway
 import Reactors
 import RedisLink
 import Transport

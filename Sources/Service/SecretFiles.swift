@@ -1,10 +1,9 @@
-import Configuration
-import Service
+public import Configuration
 
 /// The gateway's files that other users should not be able to read.
-enum SecretFiles {
+public enum SecretFiles {
     /// The files that every user of this machine can read, each once.
-    static func exposed(_ settings: GatewaySettings) -> [String] {
+    public static func exposed(_ settings: GatewaySettings) -> [String] {
         var paths = [settings.tlsKey, settings.tlsTicketKeyFile, settings.apiKeys, settings.fileWithPassword]
             .compactMap(\.self)
         paths += settings.jwtSecretFiles.map(\.path) + settings.mintSecretFiles
@@ -13,7 +12,7 @@ enum SecretFiles {
     }
 
     /// Logs their names.
-    static func warn(_ settings: GatewaySettings, _ log: Log) {
+    public static func warn(_ settings: GatewaySettings, _ log: Log) {
         for path in exposed(settings) {
             log.write(
                 .warn, "every user of this machine can read a secret", [("file", path), ("mend", "chmod o= \(path)")])

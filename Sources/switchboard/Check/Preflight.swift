@@ -1,6 +1,7 @@
 import Commands
-public import Configuration
+import Configuration
 import Core
+import Gateway
 import Operations
 import Reactors
 import RedisLink
@@ -9,9 +10,9 @@ import Service
 import Transport
 
 /// The checks of `switchboard check`: files, keys, certificate, and the actual Redis.
-public enum Preflight {
+enum Preflight {
     /// How serious a finding is.
-    public enum Verdict: String, Sendable {
+    enum Verdict: String, Sendable {
         /// As it should be.
         case good = "ok"
         /// Works, with a consequence the operator should know.
@@ -21,14 +22,14 @@ public enum Preflight {
     }
 
     /// One result of a check.
-    public struct Finding: Sendable, CustomStringConvertible {
+    struct Finding: Sendable, CustomStringConvertible {
         /// How serious it is.
-        public let verdict: Verdict
+        let verdict: Verdict
         /// The result and, unless it is good, its mend.
-        public let text: String
+        let text: String
 
         /// One line such as `ok: the certificate is valid`.
-        public var description: String { "\(verdict.rawValue): \(text)" }
+        var description: String { "\(verdict.rawValue): \(text)" }
 
         init(_ verdict: Verdict, _ text: String) {
             self.verdict = verdict
@@ -37,15 +38,15 @@ public enum Preflight {
     }
 
     /// The findings, and the resulting steps.
-    public struct Report: Sendable {
+    struct Report: Sendable {
         /// All findings.
-        public var findings: [Finding]
+        var findings: [Finding]
         /// The changes that an existing deployment needs, line by line.
-        public var upgrade: [String] = []
+        var upgrade: [String] = []
     }
 
     /// Runs all checks; takes as long as Redis takes to answer, at most a few seconds.
-    public static func run(_ settings: GatewaySettings) -> Report {
+    static func run(_ settings: GatewaySettings) -> Report {
         var findings: [Finding] = []
         let parts: NodeParts
         do {
