@@ -61,7 +61,7 @@ extension EventLog {
 
     /// Sends the call of one page once there is room for it; then those of the others.
     private func send(_ read: Read, _ pages: LogPages, before: Int, weightUs: Int) {
-        desk.addOwn(weightUs: weightUs, refuse: { read.completion(.failure($0)) }) { [self] over in
+        scheduler.addOwn(weightUs: weightUs, refuse: { read.completion(.failure($0)) }) { [self] over in
             page(read, pages, before: before) { [self] result in
                 over()
                 switch result {

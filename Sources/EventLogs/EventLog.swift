@@ -63,7 +63,7 @@ public final class EventLog: TopicReader {
     let reactor: Reactor
     /// Positions that this shard's publishes and reads returned.
     var known: KnownPositions
-    let desk: ReadScheduler
+    let scheduler: ReadScheduler
     /// Now, milliseconds since 1970.
     let wallMs: () -> Int
     let budgets: Budgets
@@ -86,7 +86,7 @@ public final class EventLog: TopicReader {
     /// A log on `link`; without `replicas` an event is acknowledged once the primary has stored it.
     public init(
         _ reactor: Reactor, link: any RedisCalls, scripts: EventLogScripts, keys: Keys, limits: Limits,
-        access: AccessPolicy, desk: ReadScheduler, replicas: ReplicaWaits? = nil,
+        access: AccessPolicy, scheduler: ReadScheduler, replicas: ReplicaWaits? = nil,
         wallMs: @escaping () -> Int = { Clock.wallMs() }
     ) {
         self.wallMs = wallMs
@@ -100,11 +100,11 @@ public final class EventLog: TopicReader {
         known = KnownPositions(capacity: limits.knownPositionsMax)
         idle = IdlePositions(lifeSeconds: limits.idlePositionSeconds)
         self.access = access
-        self.desk = desk
-        budgets = desk.budgets
-        pages = SharedReader(desk)
-        peeks = SharedReader(desk)
-        replays = SharedReader(desk)
+        self.scheduler = scheduler
+        budgets = scheduler.budgets
+        pages = SharedReader(scheduler)
+        peeks = SharedReader(scheduler)
+        replays = SharedReader(scheduler)
         reactor.onTurnEnd = { [unowned self] in sendPublishes() }
     }
 

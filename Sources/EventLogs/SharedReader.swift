@@ -39,12 +39,12 @@ public final class SharedReader<Answer> {
         let answer: Waiter
     }
 
-    private let desk: ReadScheduler
+    private let scheduler: ReadScheduler
     private var shared = SharedReads<Key, Waiting>()
 
     /// A reader whose reads take their turns in the scheduler.
-    public init(_ desk: ReadScheduler) {
-        self.desk = desk
+    public init(_ scheduler: ReadScheduler) {
+        self.scheduler = scheduler
     }
 
     /// Answers a caller with a read that is sent from now on.
@@ -55,8 +55,8 @@ public final class SharedReader<Answer> {
         _ key: Key, payer: Payer, weightUs: Int, run: @escaping (@escaping Waiter) -> Void, _ answer: @escaping Waiter
     ) {
         if shared.isCoalesced(key) {
-            desk.statistics.readsShared.add(1)
-        } else if let refusal = desk.budgets.payOwn(payer, us: weightUs, nowMs: desk.nowMs) {
+            scheduler.statistics.readsShared.add(1)
+        } else if let refusal = scheduler.budgets.payOwn(payer, us: weightUs, nowMs: scheduler.nowMs) {
             return answer(.failure(refusal))
         }
         guard shared.add(Waiting(payer: payer, answer: answer), key) else { return }
@@ -78,7 +78,7 @@ public final class SharedReader<Answer> {
             refuse: { [self] refusal in
                 for waiter in shared.refused(key) { waiter.answer(.failure(refusal)) }
             })
-        desk.add(read, weightUs: weightUs)
+        scheduler.add(read, weightUs: weightUs)
     }
 }
 

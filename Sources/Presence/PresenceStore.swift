@@ -53,10 +53,10 @@ public final class PresenceStore {
 
     /// A store for the entries of a shard; reads for callers go through the read queue.
     public init(
-        _ link: any RedisCalls, _ scripts: EventLogScripts, _ keys: Keys, _ limits: Limits, _ desk: ReadScheduler,
+        _ link: any RedisCalls, _ scripts: EventLogScripts, _ keys: Keys, _ limits: Limits, _ scheduler: ReadScheduler,
         _ origin: Origin
     ) {
-        lists = SharedReader(desk)
+        lists = SharedReader(scheduler)
         self.link = link
         self.scripts = scripts
         self.keys = keys

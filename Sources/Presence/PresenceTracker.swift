@@ -16,7 +16,7 @@ import Transport
 public final class PresenceTracker {
     /// The presence in Redis, for reads of callers over HTTP.
     public let store: PresenceStore
-    let desk: ReadScheduler
+    let scheduler: ReadScheduler
     let limits: Limits
     let statistics: ShardStatistics
     let node: [UInt8]
@@ -47,12 +47,12 @@ public final class PresenceTracker {
 
     /// A tracker without entries; the entries that it writes name `origin`.
     public init(
-        _ reactor: Reactor, _ store: PresenceStore, _ desk: ReadScheduler, _ limits: Limits,
+        _ reactor: Reactor, _ store: PresenceStore, _ scheduler: ReadScheduler, _ limits: Limits,
         _ statistics: ShardStatistics, _ origin: PresenceStore.Origin
     ) throws(Errno) {
         self.reactor = reactor
         self.store = store
-        self.desk = desk
+        self.scheduler = scheduler
         self.limits = limits
         self.statistics = statistics
         node = origin.node

@@ -123,7 +123,7 @@ public final class LocalTopic<Client: TopicClient> {
     var bytesOfNextBatch: Int { round.place < members.count ? round.bytes(from: members[round.place].next) : 0 }
 
     /// Takes a member's turn; returns it, and the number of the first event that it is to receive.
-    func takeTurn(_ place: Int) -> (member: Member<Client>, from: Int) {
+    func advance(_ place: Int) -> (member: Member<Client>, from: Int) {
         let from = max(members[place].next, round.base)
         members[place].next = round.end
         return (members[place], from)

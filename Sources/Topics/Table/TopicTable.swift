@@ -21,7 +21,7 @@ public final class TopicTable<Client: TopicClient> {
     /// Topics with joining clients, and when they asked; a topic has one entry for each of them.
     private var waiting: [(feed: LocalTopic<Client>, askedMs: Int)] = []
     /// Topics with events of this tick for their members.
-    var turn: [LocalTopic<Client>] = []
+    var pending: [LocalTopic<Client>] = []
     /// Large topics with a fan-out round pending or under way.
     var rounds = Ring<LocalTopic<Client>>()
     /// Topics whose repair failed; the next sweep tries them again.

@@ -20,13 +20,13 @@ extension TopicTable {
         feed.round.append(delivery)
         guard !feed.isQueued else { return }
         feed.isQueued = true
-        turn.append(feed)
+        pending.append(feed)
     }
 
     /// Hands over the events of the tick; large topics begin their rounds.
-    public func endTurn() {
-        guard !turn.isEmpty else { return }
-        for feed in turn {
+    public func endBatch() {
+        guard !pending.isEmpty else { return }
+        for feed in pending {
             if feed.members.count > limits.fanoutSliceMembers {
                 rounds.append(feed)
             } else {
@@ -34,7 +34,7 @@ extension TopicTable {
                 hand(feed)
             }
         }
-        turn.removeAll(keepingCapacity: true)
+        pending.removeAll(keepingCapacity: true)
     }
 
     /// Whether ``serveSlice()`` has work.
@@ -67,7 +67,7 @@ extension TopicTable {
         guard !feed.round.isEmpty else { return }
         var handed = 0
         for place in places.clamped(to: feed.members.indices) {
-            let (member, from) = feed.takeTurn(place)
+            let (member, from) = feed.advance(place)
             guard from < feed.round.end else { continue }
             let batch = feed.round.batch(from: from, counts: feed.counts)
             if member.ahead != nil {
