@@ -82,8 +82,10 @@ public final class LocalTopic<Client: TopicClient> {
     public let topic: Topic
     var cursor = FeedCursor()
     var ledger: TopicLedger
-    /// Outcome counts of the events handed to members and joining clients.
-    var counts: OutboundCounts { ledger.counts }
+    /// Outcome counts of the events handed to members and joining clients: those of the ledger.
+    ///
+    /// A copy, since each access to a stored `var` from a specialisation in another target is checked.
+    let counts: OutboundCounts
     /// Whether Redis has confirmed the channel and it has not been lost since.
     var isConfirmed = false
     /// Live members, in no particular order; each client knows its place.
@@ -108,6 +110,7 @@ public final class LocalTopic<Client: TopicClient> {
     init(topic: Topic, ledger: TopicLedger) {
         self.topic = topic
         self.ledger = ledger
+        counts = ledger.counts
     }
 
     var isEmpty: Bool { members.isEmpty && joining.isEmpty }

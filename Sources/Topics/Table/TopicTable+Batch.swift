@@ -46,7 +46,7 @@ extension TopicTable {
         // Writing many bytes takes as long as visiting many members.
         let countMax = max(limits.fanoutSliceBytesMax / max(feed.bytesOfNextBatch, 1), 1)
         let (places, isLast) = feed.round.next(min(limits.fanoutSliceMembers, countMax), of: feed.members.count)
-        serve(feed, places)
+        if !feed.round.isEmpty { serve(feed, places) }
         guard isLast else { return false }
         feed.round.ends()
         _ = rounds.popFirst()
@@ -64,7 +64,6 @@ extension TopicTable {
 
     /// Hands the members at some places the events that they have not received.
     func serve(_ feed: LocalTopic<Client>, _ places: Range<Int>) {
-        guard !feed.round.isEmpty else { return }
         var handed = 0
         for place in places.clamped(to: feed.members.indices) {
             let (member, from) = feed.advance(place)
