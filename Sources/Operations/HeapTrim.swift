@@ -5,10 +5,6 @@
 /// Returning it takes milliseconds with the heap locked, so it is done after a surge, not during one. Some memory of a
 /// crowd is freed only seconds later, and a second trim returns it. Pure: called once a second.
 public struct HeapTrim: Sendable {
-
-    /// The state at the start.
-    public init() {}
-
     private var peak = 0
     private var handshakes = 0
     private var trimmedAt = 0
@@ -19,6 +15,9 @@ public struct HeapTrim: Sendable {
     private static let surge = 256
     /// Seconds after which all memory of a crowd has been freed.
     private static let againSeconds = 10
+
+    /// A decision about a process that has just started, with no peak yet.
+    public init() {}
 
     /// Whether to trim now; `held` is the number of connections and topics, `handshakes` the total number so far.
     public mutating func isDue(held: Int, handshakes: Int) -> Bool {

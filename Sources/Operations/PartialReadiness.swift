@@ -3,11 +3,10 @@
 /// It is while at least one master is proven and only other masters fail. At the start, the failure of each of these
 /// must be known, so that no client connects before all others are proven. Pure.
 public struct PartialReadiness: Sendable {
-
-    /// The state at the start.
-    public init() {}
-
     private var wasReady = false
+
+    /// A node that was never ready.
+    public init() {}
 
     /// Decides for the current state: `proven` masters are proven, and `conditions` list the unproven parts.
     public mutating func judge(proven: Int, _ conditions: [Condition]) -> Bool {

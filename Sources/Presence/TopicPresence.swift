@@ -16,7 +16,7 @@ struct TopicPresence {
         var ids: [PresenceID] { here.map(\.id) + left }
     }
 
-    /// State of the room relative to Redis.
+    /// Knowledge of the set in Redis.
     enum Standing: Equatable {
         /// Nothing is known, or a change was missed: the set has to be read.
         case unknown
@@ -79,7 +79,7 @@ struct TopicPresence {
     /// Whether changes wait for Redis, and no call is under way.
     var wantsToSend: Bool { !isSending && !unsent.isEmpty }
 
-    /// Whether the room is unused: no own client, and no change for Redis.
+    /// Whether it is unused: no own client, and no change for Redis.
     var isIdle: Bool { own.isEmpty && unsent.isEmpty && !isSending }
 
     /// Takes the changes to write now; ``wrote(_:refused:)`` or ``couldNotWrite(_:)`` follows.

@@ -5,15 +5,15 @@
 /// and handshakes find the loop free for a fifth of the time. A topic whose events are further apart than a round and
 /// its pause never waits. Pure: time is a parameter.
 public struct FanoutPacing: Sendable {
-
-    /// The state at the start.
-    public init() {}
     /// When the round began, monotonic microseconds; `nil` between rounds.
     private var begunUs: Int?
     private var endUs = Int.min
 
     /// The pause is a quarter of the round's duration, but at most this, in microseconds.
     static let usMax = 2_000
+
+    /// No round has begun, and no pause is due.
+    public init() {}
 
     /// The first millisecond after the pause.
     public var endMs: Int { endUs / 1_000 + 1 }
