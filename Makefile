@@ -44,6 +44,7 @@ format: ## Format the Swift code in place
 lint: ## Check format and house rules
 	swift format lint --strict --parallel --recursive $(FORMATTED)
 	scripts/lint.sh
+	scripts/architecture.py
 
 .PHONY: fuzz
 fuzz: packages-build ## Fuzz each parser with AddressSanitizer, SECONDS=60 each

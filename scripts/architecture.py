@@ -23,6 +23,7 @@ DIALECT = re.compile(r"\b(?:Native|Phoenix|SocketIO|EventStream)(?:Dialect|Machi
                      r"Positions|Presence)\b")
 # A publish is read in one place, written to Redis in one, and made by the demo as by any backend.
 PUBLISH_MAKERS = re.compile(r"Sources/(?:Dialects/Publish\w+\.swift|Demo/)")
+MEMBER = re.compile(r"\s+(?:public |private |unowned |private\(set\) )*(?:let|var) \w+(?!.*\{)")
 TOPOLOGY = re.compile(r"\bisCluster\b|\bhasSentinels\b|as\? ClusterLink\b")
 # The setting's default is what its help shows; the packs themselves say which of them are served by default.
 APPS = re.compile(r'"(?:barbershop|/?dj|/?shop|/?booking|/?feed|/?challenge|queueup|nearby|messaging|orders)"')
@@ -69,7 +70,7 @@ def size() -> list[str]:
         for _, line in code(path):
             if depth == 0 and (declared := re.match(r"(?:public |final )*(?:struct|class) (\w+)", line)):
                 is_context = declared[1].endswith("Context")
-            if depth == 1 and is_context and re.match(r"\s+(?:public |private |unowned |private\(set\) )*(?:let|var) \w+(?!.*\{)", line):
+            if depth == 1 and is_context and MEMBER.match(line):
                 members += 1
             depth += line.count("{") - line.count("}")
         if members > MEMBERS_MAX:
