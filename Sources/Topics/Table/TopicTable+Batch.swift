@@ -62,10 +62,10 @@ extension TopicTable {
         feed.round.removeAll()
     }
 
-    /// Hands the members at some places the events that they have not received.
+    /// Hands the members at some places the events that they have not received; each place has a member.
     func serve(_ feed: LocalTopic<Client>, _ places: Range<Int>) {
         var handed = 0
-        for place in places.clamped(to: feed.members.indices) {
+        for place in places {
             let (member, from) = feed.advance(place)
             guard from < feed.round.end else { continue }
             let batch = feed.round.batch(from: from, counts: feed.counts)
