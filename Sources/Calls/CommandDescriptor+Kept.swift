@@ -29,7 +29,7 @@ extension CommandDescriptor {
     /// The bytes of the events that a call published in the logs of its topics, charged on the call's home.
     ///
     /// Events of other topics are included, and expire with them once a log of the home would be full.
-    func told(
+    func sent(
         _ bound: BoundArguments, _ bytes: Int, _ policies: [String: NamespacePolicy]
     ) -> (events: KeptEvent, topic: Topic)? {
         guard let topic = home?.topic({ bound.value($0, self) }) else { return nil }

@@ -142,8 +142,8 @@ public final class CommandService {
             case .success(let answer):
                 // The weight is that of the script; the bytes it sent to others are known only now.
                 context.budgets.charge(payer, us: answer.price * context.scripts.publishUs, nowMs: context.nowMs())
-                if answer.bytesTold > 0, let told = command.told(bound, answer.bytesTold, context.settings.policies) {
-                    context.budgets.chargeKept(payer, told.events, on: told.topic, nowMs: context.nowMs())
+                if answer.bytesSent > 0, let sent = command.sent(bound, answer.bytesSent, context.settings.policies) {
+                    context.budgets.chargeKept(payer, sent.events, on: sent.topic, nowMs: context.nowMs())
                 }
                 if answer.isMarked {
                     context.budgets.mark(

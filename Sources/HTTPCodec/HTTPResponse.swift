@@ -134,7 +134,7 @@ public struct HTTPResponse: Sendable, Equatable {
     }
 
     /// The same answer, its fields included, with another status and another body of JSON text.
-    public func retold(status: Int, body: [UInt8]) -> HTTPResponse {
+    public func rewritten(status: Int, body: [UInt8]) -> HTTPResponse {
         var response = HTTPResponse(status: status, body: body, keepAlive: keepAlive)
         response.fields = fields
         return response

@@ -22,20 +22,20 @@ struct ErrorRewriter {
     }
 
     /// The response in the pack's form; a response that is no refusal is unchanged.
-    func retold(_ response: HTTPResponse) -> HTTPResponse {
+    func rewritten(_ response: HTTPResponse) -> HTTPResponse {
         guard let failure = response.failure else { return response }
         let request = errors.namesRequests ? given?.bytes ?? SecureRandom.text(byteCount: 12) : []
         let name = String(decoding: request, as: UTF8.self)
-        let told = errors.answer(
+        let rewritten = errors.answer(
             RouteErrors.Refused(
                 code: failure.code, message: failure.message, status: response.status, request: name,
                 retryAfterSeconds: response.retryAfterSeconds))
-        var answer = response.retold(status: told.status, body: told.body)
+        var answer = response.rewritten(status: rewritten.status, body: rewritten.body)
         guard !request.isEmpty else { return answer }
         if let value = HTTPHeaderValue(request) { answer.set(.xRequestID, value) }
         log.write(
             .debug, "a request was refused",
-            [("request", name), ("code", failure.code), ("status", "\(told.status)")])
+            [("request", name), ("code", failure.code), ("status", "\(rewritten.status)")])
         return answer
     }
 }

@@ -35,7 +35,7 @@ public final class HTTPPeer: ConnectionHandler {
     /// The last request's fields for pages of other origins; responses to malformed requests bear none.
     private var crossOrigin: [HTTPResponse.Field] = []
     /// The form of a refusal of the request under way; `nil`: the usual form.
-    private var retelling: ErrorRewriter?
+    private var rewriter: ErrorRewriter?
     /// The head of the request under way; `nil` between two requests.
     private var asked: (head: HTTPRequestHead, atMs: Int)?
     /// Whether the connection ends because no further request arrived.
@@ -96,7 +96,7 @@ public final class HTTPPeer: ConnectionHandler {
                 asked = (head, context.clock.nowMs)
                 if case .front = role {
                     crossOrigin = server.router.crossOrigin.fields(head)
-                    retelling = server.router.retelling(head)
+                    rewriter = server.router.rewriter(head)
                 }
                 if let upgrade = head.upgrade {
                     return openWebSocket(head, upgrade, rest: bytes, from: position)
@@ -171,7 +171,7 @@ public final class HTTPPeer: ConnectionHandler {
     private func respond(_ response: HTTPResponse) {
         guard isBusy, let head = pending?.head, let connection else { return }
         let failure = response.failure
-        var response = retelling?.retold(response) ?? response
+        var response = rewriter?.rewritten(response) ?? response
         response.keepAlive = head.keepAlive && response.keepAlive && !context.health.isDraining
         if (200..<300).contains(response.status) { connection.markEstablished() }
         let caller = pending?.caller
@@ -179,7 +179,7 @@ public final class HTTPPeer: ConnectionHandler {
         isBusy = false
         onAbandoned = nil
         server.requestEnded()
-        retelling = nil
+        rewriter = nil
         note(response, failure, caller)
         guard response.keepAlive else { return finish(response, method: head.method, reason: .httpDone) }
         addStandingFields(&response)
@@ -195,9 +195,9 @@ public final class HTTPPeer: ConnectionHandler {
 
     /// Answers and ends the connection.
     private func refuse(_ response: HTTPResponse, method: HTTPMethod?, reason: CloseReason = .httpRefused) {
-        let retold = retelling?.retold(response) ?? response
-        note(retold, response.failure, pending?.caller, isReported: reason == .connectionLimit)
-        finish(retold, method: method, reason: reason)
+        let rewritten = rewriter?.rewritten(response) ?? response
+        note(rewritten, response.failure, pending?.caller, isReported: reason == .connectionLimit)
+        finish(rewritten, method: method, reason: reason)
     }
 
     private func finish(_ response: HTTPResponse, method: HTTPMethod?, reason: CloseReason) {

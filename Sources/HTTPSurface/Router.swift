@@ -122,7 +122,7 @@ public final class Router {
     }
 
     /// The pack's form of refusals of a request; `nil`: the usual form.
-    func retelling(_ head: HTTPRequestHead) -> ErrorRewriter? {
+    func rewriter(_ head: HTTPRequestHead) -> ErrorRewriter? {
         let errors = context.library.routeErrors
         guard !errors.isEmpty, let segments = head.pathSegments?.map({ String(decoding: $0, as: UTF8.self) }),
             let own = errors.first(where: { $0.owns(segments) })

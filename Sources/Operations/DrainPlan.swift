@@ -11,17 +11,17 @@ public struct DrainPlan<ID> {
     /// The actions that are due.
     public struct Step {
         /// Clients that receive the notice.
-        public var told: [ID] = []
+        public var notified: [ID] = []
         /// Clients whose connection is closed.
         public var closed: [ID] = []
     }
 
     private let order: [ID]
-    private var told = 0
+    private var notified = 0
     private var closed = 0
     /// Clients that connected after the beginning, and when they are closed; all wait equally long.
     private var late: [(id: ID, closesAtMs: Int)] = []
-    private var lateTold = 0
+    private var lateNotified = 0
     private let startMs: Int
     private let turnsMs: Int
 
@@ -50,16 +50,16 @@ public struct DrainPlan<ID> {
     /// Returns the clients whose turn has come.
     public mutating func step(nowMs: Int) -> Step {
         var step = Step()
-        let (tells, closes) = (due(nowMs - startMs), due(nowMs - startMs - noticeMs))
-        step.told += order[told..<max(tells, told)]
-        told = max(tells, told)
+        let (notices, closes) = (due(nowMs - startMs), due(nowMs - startMs - noticeMs))
+        step.notified += order[notified..<max(notices, notified)]
+        notified = max(notices, notified)
         step.closed += order[closed..<max(closes, closed)]
         closed = max(closes, closed)
-        step.told += late[lateTold...].map(\.id)
+        step.notified += late[lateNotified...].map(\.id)
         let gone = late.prefix { $0.closesAtMs <= nowMs }
         step.closed += gone.map(\.id)
         late.removeFirst(gone.count)
-        lateTold = late.count
+        lateNotified = late.count
         return step
     }
 

@@ -34,7 +34,7 @@ public final class PresencePlace {
     }
 
     let topic: Topic
-    var room: TopicPresence
+    var presence: TopicPresence
     var watchers: [ObjectIdentifier: Watcher] = [:]
     var tracked: [ObjectIdentifier: PresenceID] = [:]
     /// Requests that wait until an entry is written.
@@ -62,14 +62,14 @@ public final class PresencePlace {
     init(_ topic: Topic, node: [UInt8], shard: Int, renewAtMs: Int) {
         self.topic = topic
         self.renewAtMs = renewAtMs
-        room = TopicPresence(node: node, shard: shard)
+        presence = TopicPresence(node: node, shard: shard)
     }
 
     /// The list of members for clients of an encoding; written once until it changes.
     func text(_ encoding: Encoding) -> [UInt8]? {
         let plain = encoding.plain
         if let known = written.first(where: { $0.number == plain.number }) { return known.text }
-        let text = plain.presence(topic, room.told)
+        let text = plain.presence(topic, presence.reported)
         written.append((plain.number, text))
         return text
     }
@@ -80,5 +80,5 @@ public final class PresencePlace {
     }
 
     /// Whether no session needs it any more.
-    var isIdle: Bool { watchers.isEmpty && tracked.isEmpty && room.isIdle }
+    var isIdle: Bool { watchers.isEmpty && tracked.isEmpty && presence.isIdle }
 }

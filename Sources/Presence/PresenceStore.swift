@@ -135,14 +135,14 @@ public final class PresenceStore {
     /// The nodes are read second: a node sends a heartbeat before it lists an entry.
     private func readList(_ topic: Topic, _ completion: @escaping (Result<[PresenceMember], Refusal>) -> Void) {
         read(topic) { [self] result in
-            guard case .success(let room) = result, !room.members.isEmpty else {
+            guard case .success(let presence) = result, !presence.members.isEmpty else {
                 return completion(result.map { _ in [] })
             }
             ages(of: []) { [silenceMs = limits.presenceNodeMs] result in
                 completion(
                     result.mapError(\.refusal).map { ages in
                         let alive = Set(ages.lazy.filter { $0.ageMs < silenceMs }.map(\.node))
-                        return room.members.filter { alive.contains(Array($0.id.node)) }.sorted { $0.id < $1.id }
+                        return presence.members.filter { alive.contains(Array($0.id.node)) }.sorted { $0.id < $1.id }
                     })
             }
         }

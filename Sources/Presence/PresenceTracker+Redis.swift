@@ -12,7 +12,7 @@ extension PresenceTracker {
     public func received(_ topic: Topic, _ news: PresenceUpdate) {
         guard let place = places[topic] else { return }
         for member in news.here { nodes.heard(Array(member.id.node), nowMs: nowMs) }
-        place.room.received(news)
+        place.presence.received(news)
         wake(place)
     }
 
@@ -20,7 +20,7 @@ extension PresenceTracker {
     public func confirmed(_ topic: Topic) {
         guard let place = places[topic] else { return }
         place.isListening = true
-        place.room.lost()
+        place.presence.lost()
         wake(place)
     }
 
@@ -28,7 +28,7 @@ extension PresenceTracker {
     public func lost() {
         for place in places.values {
             place.isListening = false
-            place.room.lost()
+            place.presence.lost()
         }
     }
 
@@ -36,18 +36,18 @@ extension PresenceTracker {
     public func lost(_ topic: Topic) {
         guard let place = places[topic] else { return }
         place.isListening = false
-        place.room.lost()
+        place.presence.lost()
     }
 
     func read(_ place: PresencePlace, _ payer: Payer?) {
-        place.room.beginReading()
+        place.presence.beginReading()
         place.reading += 1
         // However often messages are lost, the set is not read more often than changes are sent.
         place.readAtMs = nowMs + limits.presenceDiffMs
         let reading = place.reading
         let failed = { [self] in
             guard place.reading == reading else { return }
-            place.room.lost()
+            place.presence.lost()
             place.readAtMs = nowMs + PresenceTracker.retryMs
             wake(place)
         }
@@ -68,11 +68,11 @@ extension PresenceTracker {
 
     private func take(_ found: PresenceStore.Room, _ place: PresencePlace, _ reading: Int) {
         guard place.reading == reading, places[place.topic] === place else { return }
-        place.room.read(found.version, found.members)
+        place.presence.read(found.version, found.members)
         dropGone(place)
-        if place.room.isKnown, !place.hasTold {
+        if place.presence.isKnown, !place.hasTold {
             place.hasTold = true
-            place.room.beginTelling()
+            place.presence.beginTelling()
             place.forgetText()
             for watcher in place.watchers.values {
                 watcher.listener.sendPresenceState(place.topic, place.text(watcher.listener.encoding))
@@ -98,7 +98,7 @@ extension PresenceTracker {
                 nodes.answered(ages, nowMs: nowMs)
                 for place in places.values {
                     dropGone(place)
-                    if place.room.wantsToSend || place.room.hasUntold { wake(place) }
+                    if place.presence.wantsToSend || place.presence.hasUntold { wake(place) }
                 }
             case .failure: nodes.failed()
             }
@@ -108,9 +108,9 @@ extension PresenceTracker {
     }
 
     private func dropGone(_ place: PresencePlace) {
-        let gone = place.room.nodes.filter { $0 != node && nodes.isGone($0, nowMs: nowMs) }
+        let gone = place.presence.nodes.filter { $0 != node && nodes.isGone($0, nowMs: nowMs) }
         guard !gone.isEmpty else { return }
-        place.room.drop(Set(gone))
+        place.presence.drop(Set(gone))
         wake(place)
     }
 
@@ -122,9 +122,9 @@ extension PresenceTracker {
             if !place.asking.isEmpty { expire(place) }
             if let expected = place.expected, nowMs >= expected.byMs {
                 place.expected = nil
-                if place.room.isBehind(expected.version) { place.room.lost() }
+                if place.presence.isBehind(expected.version) { place.presence.lost() }
             }
-            let isDue = place.room.standing == .unknown || place.room.wantsToSend || nowMs >= place.renewAtMs
+            let isDue = place.presence.standing == .unknown || place.presence.wantsToSend || nowMs >= place.renewAtMs
             if isDue { wake(place) }
         }
     }

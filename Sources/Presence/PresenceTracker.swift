@@ -81,11 +81,11 @@ public final class PresenceTracker {
         guard store.isReady else { return answer(.failure(PresenceTracker.away)) }
         let place = place(request.topic, payer)
         let known = place.tracked[ObjectIdentifier(listener)]
-        if known == nil, let user, place.room.count(of: user) >= limits.presencePerUserMax {
+        if known == nil, let user, place.presence.count(of: user) >= limits.presencePerUserMax {
             return answer(.failure(PresenceTracker.crowded))
         }
         let id = known ?? newID()
-        let before = place.room.own[id]
+        let before = place.presence.own[id]
         let key: [UInt8] =
             switch request.key {
             case .given(let key): key
@@ -96,10 +96,10 @@ public final class PresenceTracker {
         if known == nil { statistics.presenceTracked.add(1) }
         if let before, before.key == key, before.user == user, before.meta == request.meta {
             // The entry does not change: the request is answered once the entry is stored.
-            if place.room.here[id] == before { return answer(.success(id)) }
-            place.room.track(before)
+            if place.presence.here[id] == before { return answer(.success(id)) }
+            place.presence.track(before)
         } else {
-            place.room.track(
+            place.presence.track(
                 PresenceMember(
                     id: id, key: key, user: user, meta: request.meta, revision: (before?.revision ?? 0) + 1))
         }
@@ -113,7 +113,7 @@ public final class PresenceTracker {
             return answer(.failure(Refusal(.conflict, "you are not listed on this topic")))
         }
         statistics.presenceTracked.add(-1)
-        place.room.untrack(id)
+        place.presence.untrack(id)
         place.asking[id, default: []].append(PresencePlace.Asking(sinceMs: nowMs, answer: answer))
         wake(place)
     }
@@ -124,7 +124,7 @@ public final class PresenceTracker {
         place.watchers[ObjectIdentifier(listener)] = nil
         if let id = place.tracked.removeValue(forKey: ObjectIdentifier(listener)) {
             statistics.presenceTracked.add(-1)
-            place.room.untrack(id)
+            place.presence.untrack(id)
             wake(place)
         }
         endIfIdle(place)
@@ -189,15 +189,15 @@ public final class PresenceTracker {
 
     /// Performs the work that is due on a place; returns when the next is, monotonic milliseconds.
     private func serve(_ place: PresencePlace) -> Int {
-        if place.room.standing == .unknown, place.isListening, nowMs >= place.readAtMs, store.isReady {
+        if place.presence.standing == .unknown, place.isListening, nowMs >= place.readAtMs, store.isReady {
             read(place, nil)
         }
         return min(send(place), tell(place))
     }
 
     private func send(_ place: PresencePlace) -> Int {
-        let isRenewal = nowMs >= place.renewAtMs && place.room.isKnown && !place.room.wantsToSend
-        guard place.room.wantsToSend || isRenewal, store.isReady else { return Int.max }
+        let isRenewal = nowMs >= place.renewAtMs && place.presence.isKnown && !place.presence.wantsToSend
+        guard place.presence.wantsToSend || isRenewal, store.isReady else { return Int.max }
         guard nodes.maySpeak(nowMs: nowMs) else {
             // Its answer wakes the places that wait to write. After a failed beat, the next one follows in its time,
             // not at once.
@@ -219,13 +219,13 @@ public final class PresenceTracker {
     }
 
     private func write(_ place: PresencePlace) {
-        let writing = place.room.takeWriting(max: PresenceStore.membersAtOnce)
+        let writing = place.presence.takeWriting(max: PresenceStore.membersAtOnce)
         let answers = writing.ids.map { (id: $0, waiting: place.asking.removeValue(forKey: $0) ?? []) }
         statistics.presenceWrites.add(1)
         store.write(place.topic, writing) { [self] result in
             switch result {
             case .success(let written):
-                place.room.wrote(writing, refused: written.refused)
+                place.presence.wrote(writing, refused: written.refused)
                 forget(written.refused, place)
                 expect(written.version, place)
                 for (id, waiting) in answers {
@@ -235,7 +235,7 @@ public final class PresenceTracker {
                 // Entries beyond one call's limit are written by the next.
                 if writing.ids.count == PresenceStore.membersAtOnce { place.sendAtMs = nowMs }
             case .failure(let refusal):
-                place.room.couldNotWrite(writing)
+                place.presence.couldNotWrite(writing)
                 place.sendAtMs = nowMs + PresenceTracker.retryMs
                 fail(answers, refusal, place)
             }
@@ -249,8 +249,8 @@ public final class PresenceTracker {
     private func fail(
         _ answers: [(id: PresenceID, waiting: [PresencePlace.Asking])], _ refusal: Refusal, _ place: PresencePlace
     ) {
-        let new = answers.filter { !$0.waiting.isEmpty && place.room.own[$0.id]?.revision == 1 }.map(\.id)
-        for id in new { place.room.untrack(id) }
+        let new = answers.filter { !$0.waiting.isEmpty && place.presence.own[$0.id]?.revision == 1 }.map(\.id)
+        for id in new { place.presence.untrack(id) }
         forget(new, place)
         for (_, waiting) in answers { for one in waiting { one.answer(.failure(refusal)) } }
     }
@@ -274,14 +274,14 @@ public final class PresenceTracker {
     }
 
     private func expect(_ version: Position?, _ place: PresencePlace) {
-        guard place.room.isBehind(version) else { return }
+        guard place.presence.isBehind(version) else { return }
         place.expected = (version, nowMs + 2 * PresenceTracker.retryMs)
     }
 
     // MARK: Sending
 
     private func tell(_ place: PresencePlace) -> Int {
-        if place.round == nil, place.hasTold, place.room.hasUntold {
+        if place.round == nil, place.hasTold, place.presence.hasUntold {
             guard nowMs >= place.tellAtMs else { return place.tellAtMs }
             place.tellAtMs = nowMs + limits.presenceDiffMs
             beginRound(place)
@@ -296,14 +296,14 @@ public final class PresenceTracker {
         round.watchers.removeLast(min(round.slice, round.watchers.count))
         place.round = round.watchers.isEmpty ? nil : round
         if place.round != nil { return nowMs }
-        return place.room.hasUntold ? place.tellAtMs : Int.max
+        return place.presence.hasUntold ? place.tellAtMs : Int.max
     }
 
     private func beginRound(_ place: PresencePlace) {
         var deliveries: [Delivery] = []
         var bytes = 0
-        while place.room.hasUntold {
-            let change = place.room.takeChange(max: PresenceTracker.toldAtOnce)
+        while place.presence.hasUntold {
+            let change = place.presence.takeChange(max: PresenceTracker.toldAtOnce)
             guard !change.isEmpty else { continue }
             bytes += change.bytes
             deliveries.append(Delivery(topic: place.topic, change: change, counts: counts))

@@ -184,10 +184,10 @@ struct TopicPresence {
     private mutating func set(_ id: PresenceID, _ member: PresenceMember?) {
         let before = here[id]
         guard before != member else { return }
-        let told: PresenceMember? = if let known = untold[id] { known } else { before }
+        let reported: PresenceMember? = if let known = untold[id] { known } else { before }
         here[id] = member
         TopicPresence.count(before?.user, member?.user, &userCounts)
-        if told == member { untold.removeValue(forKey: id) } else { untold.updateValue(told, forKey: id) }
+        if reported == member { untold.removeValue(forKey: id) } else { untold.updateValue(reported, forKey: id) }
         let name = Array(id.node)
         TopicPresence.count(before.map { _ in name }, member.map { _ in name }, &nodeCounts)
     }
@@ -227,9 +227,9 @@ struct TopicPresence {
     }
 
     /// All entries that clients have received; in the order of names.
-    var told: [PresenceMember] {
-        var told = here
-        for (id, old) in untold { told[id] = old }
-        return told.values.sorted { $0.id < $1.id }
+    var reported: [PresenceMember] {
+        var reported = here
+        for (id, old) in untold { reported[id] = old }
+        return reported.values.sorted { $0.id < $1.id }
     }
 }

@@ -45,7 +45,7 @@ public final class OpenTransports {
     /// Notifies and closes the clients whose turn it is; true once all have had theirs.
     public func continueDrain(nowMs: Int) -> Bool {
         guard let step = drain?.step(nowMs: nowMs), let drain else { return false }
-        for id in step.told {
+        for id in step.notified {
             transports[id]?.peer?.send(.draining(reconnectAfterMs: Int.random(in: 0...drain.hintMsMax)))
         }
         for id in step.closed { transports[id]?.close(.restart) }

@@ -41,22 +41,22 @@ import Testing
         func next(_ nowMs: Int) -> String? { topics.next(nowMs: nowMs)?.description }
         let all = ["order:1", "order:2", "order:3"].compactMap { Topic($0) }
         let one = try #require(all.first)
-        topics.told(one)
-        topics.told(one)
+        topics.noted(one)
+        topics.noted(one)
         #expect([next(0), next(0)] == ["order:1", nil])
-        topics.told(one)
+        topics.noted(one)
         #expect(next(0) == nil)
         topics.ended(one)
         #expect(next(0) == "order:1", "it was told meanwhile")
         topics.ended(one, againMs: 50)
-        topics.told(one)
+        topics.noted(one)
         #expect(topics.nextMs == 50)
         #expect([next(49), next(50)] == [nil, "order:1"])
         topics.ended(one, againMs: 90)
         topics.wake()
         #expect(next(51) == "order:1")
         topics.ended(one)
-        for topic in all { topics.told(topic) }
+        for topic in all { topics.noted(topic) }
         #expect(topics.isIncomplete && topics.waitingCount == 2)
     }
 

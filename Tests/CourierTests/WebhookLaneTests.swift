@@ -76,7 +76,7 @@ import Testing
             let log = logs[topic] ?? TopicLog()
             logs[topic] = log
             log.events += names.enumerated().map { (first + $0, $1, "{}") }
-            lane.told(try #require(Topic(topic)))
+            lane.noted(try #require(Topic(topic)))
             work()
         }
 
@@ -242,7 +242,7 @@ import Testing
         let world = try World()
         world.logs["order:1"] = TopicLog()
         world.logs["order:1"]?.events = [(1, "a", "no JSON"), (2, "b", "{}")]
-        world.lane.told(try #require(Topic("order:1")))
+        world.lane.noted(try #require(Topic("order:1")))
         world.work()
         #expect(world.ids == ["order:1:e1:2"] && world.lane.counts.dead == 1)
         #expect(world.redis.calls("XADD").first?.contains("the event cannot be read") == true)

@@ -9,7 +9,7 @@ public struct CommandAnswer: Equatable, Sendable {
     /// The charge for the events and calls that it caused, in publishes; 0 for a retry.
     public let price: Int
     /// Bytes of the events and calls that it caused, counted once for each stored copy; 0 when they are few.
-    public internal(set) var bytesTold = 0
+    public internal(set) var bytesSent = 0
     /// Whether the script counts the call in its `marked` rates.
     public internal(set) var isMarked = false
     /// The token that the caller receives with the answer; a retry receives the same.

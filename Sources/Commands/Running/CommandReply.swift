@@ -83,7 +83,7 @@ enum CommandReply {
                 let json = try JSON(parsing: parts.text, limits: settings.answerLimits)
                 guard json.root.kind == .object else { return faulty("an answer that is no JSON object") }
                 var answer = CommandAnswer(json: parts.text, isRetry: parts.isRetry, price: parts.price.publishes)
-                (answer.bytesTold, answer.isMarked) = (parts.price.bytes, parts.price.isMarked)
+                (answer.bytesSent, answer.isMarked) = (parts.price.bytes, parts.price.isMarked)
                 if descriptor.mint != nil, let words = parts.minted, !words.isEmpty {
                     guard let minted = MintedGrant(words) else { return faulty("a token that is none") }
                     answer.minted = minted

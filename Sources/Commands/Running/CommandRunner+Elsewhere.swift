@@ -106,7 +106,7 @@ extension CommandRunner {
     }
 
     /// Sends a script's `tell_now` events for topics of other masters, at most once like all `tell_now` events.
-    func tellElsewhere(_ reply: Result<RESPValue, RedisFailure>) {
+    func reportElsewhere(_ reply: Result<RESPValue, RedisFailure>) {
         guard link.isSharded, case .success(let value) = reply, let fields = value.elements, fields.count > 4,
             let words = fields[4].elements?.compactMap(\.bytes)
         else { return }

@@ -135,7 +135,7 @@ public final class CommandRunner {
                     }
                 }
             }
-            tellElsewhere(result)
+            reportElsewhere(result)
             let reading = CommandReply.read(result, descriptor, settings)
             if let fault = reading.fault { onScriptFault(descriptor.scriptName, script.source.translate(fault)) }
             guard case .answer(let answer) = reading.outcome else { return completion(reading.outcome) }

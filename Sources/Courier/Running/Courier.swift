@@ -22,7 +22,7 @@ final class Courier: NodeResident {
     private var listener: Listener?
     private let onReady: () -> Void
     private var isReady = false
-    private var toldFailure = ""
+    private var reportedFailure = ""
     /// The time at which the shutdown stops waiting; `nil` before a shutdown.
     private var endMs: Int?
 
@@ -78,7 +78,7 @@ final class Courier: NodeResident {
     }
 
     private func connected() {
-        toldFailure = ""
+        reportedFailure = ""
         parts.log.write(.info, "connected to redis", [])
         guard !parts.onlyLooks else { return }
         nodes.linkIsNew(nowMs: reactor.nowMs)
@@ -98,7 +98,7 @@ final class Courier: NodeResident {
             webhooks.work(nowMs: nowMs)
         }
         if let endMs, endMs <= nowMs || (services.isIdle && webhooks.isIdle) { return stop() }
-        tellTrouble()
+        logTrouble()
         becomeReady()
         let workMs = parts.onlyLooks ? Int.max : min(services.nextMs, webhooks.nextMs, nodes.nextMs)
         let nextMs = min(workMs, endMs ?? Int.max)
@@ -120,9 +120,9 @@ final class Courier: NodeResident {
     }
 
     /// Logs why there is no link; once per reason.
-    private func tellTrouble() {
-        guard !redis.isWhole, let failure = redis.failure, toldFailure != failure.metricLabel else { return }
-        toldFailure = failure.metricLabel
+    private func logTrouble() {
+        guard !redis.isWhole, let failure = redis.failure, reportedFailure != failure.metricLabel else { return }
+        reportedFailure = failure.metricLabel
         parts.log.write(
             .warn, "no connection to redis", [("reason", failure.metricLabel), ("detail", failure.detail)])
     }

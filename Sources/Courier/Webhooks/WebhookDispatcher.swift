@@ -44,7 +44,7 @@ final class WebhookDispatcher {
         // Events published before the subscription may have been missed.
         let observer = WebhookListener.Observer(
             onLive: { [weak self] in self?.sweep() },
-            onTopic: { [weak self] topic in self?.told(topic) })
+            onTopic: { [weak self] topic in self?.noted(topic) })
         ears = try WebhookListener(parts, redis, lanes.map(\.patterns), observer)
     }
 
@@ -69,8 +69,8 @@ final class WebhookDispatcher {
         sweep()
     }
 
-    private func told(_ topic: Topic) {
-        for lane in lanes { lane.told(topic) }
+    private func noted(_ topic: Topic) {
+        for lane in lanes { lane.noted(topic) }
     }
 
     /// Begins no new deliveries.
@@ -141,10 +141,10 @@ final class WebhookDispatcher {
             let topic = parts.keys.topic(ofChannel: Array(name[..<mark]))
         else { return }
         let facet = name[(mark + 1)...]
-        if WebhookDispatcher.facets.contains(where: { facet.elementsEqual($0) }) { return told(topic) }
+        if WebhookDispatcher.facets.contains(where: { facet.elementsEqual($0) }) { return noted(topic) }
         guard facet.starts(with: WebhookDispatcher.cursorFacet) else { return }
         // Of a topic with undelivered events, only the cursor may be left.
         let receiver = facet.dropFirst(WebhookDispatcher.cursorFacet.count)
-        for lane in lanes where receiver.elementsEqual(lane.name.utf8) { lane.told(topic) }
+        for lane in lanes where receiver.elementsEqual(lane.name.utf8) { lane.noted(topic) }
     }
 }

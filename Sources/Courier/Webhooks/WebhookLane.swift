@@ -35,7 +35,7 @@ final class WebhookLane {
     private var failing: [Topic: (id: String, sinceMs: Int, attempts: Int)] = [:]
     /// The time from which the receiver gets events, milliseconds since 1970; `nil` until Redis has answered.
     private var sinceMs: Int?
-    private var toldTrouble = ""
+    private var reportedTrouble = ""
     private var gapNotes = GapNotes()
     private var failureNotes: LineSampler
     /// Whether no new delivery begins.
@@ -95,8 +95,8 @@ final class WebhookLane {
     }
 
     /// An event was published on a topic, or may have been.
-    func told(_ topic: Topic) {
-        if patterns.takes(topic) { topics.told(topic) }
+    func noted(_ topic: Topic) {
+        if patterns.takes(topic) { topics.noted(topic) }
     }
 
     // MARK: Beginning
@@ -206,7 +206,7 @@ final class WebhookLane {
             breaker.succeeded()
             if wasOpen {
                 topics.wake()
-                toldTrouble = ""
+                reportedTrouble = ""
                 parts.log.write(.info, "a receiver of webhooks is back", [("receiver", name)])
             }
             counts.sent += 1
@@ -318,8 +318,8 @@ final class WebhookLane {
     /// Logs a fault, once for each reason.
     private func tell(_ message: String, _ fields: [(String, String)]) {
         let reason = message + (fields.first?.1 ?? "")
-        guard toldTrouble != reason else { return }
-        toldTrouble = reason
+        guard reportedTrouble != reason else { return }
+        reportedTrouble = reason
         parts.log.write(.warn, message, [("receiver", name)] + fields)
     }
 }

@@ -27,7 +27,7 @@ struct WebhookTopics {
     var nextMs: Int { laterMs }
 
     /// An event was published on a topic.
-    mutating func told(_ topic: Topic) {
+    mutating func noted(_ topic: Topic) {
         if busy[topic] != nil {
             busy[topic] = true
         } else if later[topic] == nil {

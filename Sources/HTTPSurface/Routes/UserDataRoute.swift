@@ -73,20 +73,21 @@ struct UserDataRoute {
 
     /// Runs one script after the other, so that Redis serves other clients between two of them.
     private func export(
-        _ user: [UInt8], _ rest: ArraySlice<CommandDescriptor>, _ told: [UInt8], _ respond: @escaping Respond
+        _ user: [UInt8], _ rest: ArraySlice<CommandDescriptor>, _ written: [UInt8], _ respond: @escaping Respond
     ) {
         guard let next = rest.first else {
-            return respond(.json(status: 200, body: [UInt8(ascii: "{")] + told + [UInt8(ascii: "}")], keepAlive: true))
+            let body = [UInt8(ascii: "{")] + written + [UInt8(ascii: "}")]
+            return respond(.json(status: 200, body: body, keepAlive: true))
         }
         commands.run(next, user: user) { result in
             switch result {
             case .failure: respond(CommandRoute.response(result))
             case .success(let answer):
-                var told = told
-                if !told.isEmpty { told.append(UInt8(ascii: ",")) }
-                told.append(jsonString: Array(next.exportName.utf8))
-                told.append(UInt8(ascii: ":"))
-                export(user, rest.dropFirst(), told + answer.json, respond)
+                var written = written
+                if !written.isEmpty { written.append(UInt8(ascii: ",")) }
+                written.append(jsonString: Array(next.exportName.utf8))
+                written.append(UInt8(ascii: ":"))
+                export(user, rest.dropFirst(), written + answer.json, respond)
             }
         }
     }

@@ -46,7 +46,7 @@ public struct NodeBook: Sendable {
     /// The offset of this process's wall clock from Redis's, milliseconds, positive when ahead; `nil` while it is not
     /// known.
     public private(set) var offsetMs: Int?
-    private var toldVersions: [String]
+    private var reportedVersions: [String]
     private let boundMs: Int
 
     /// The most groups in metrics; further ones are left out.
@@ -55,7 +55,7 @@ public struct NodeBook: Sendable {
     /// Begins with `own` alone; clocks that differ by at most `boundMs` milliseconds count as equal.
     public init(_ own: NodeEntry, boundMs: Int) {
         (self.own, self.boundMs) = (own, boundMs)
-        toldVersions = [own.version]
+        reportedVersions = [own.version]
     }
 
     /// Takes an answer of Redis and the offset that it shows; returns the lines to log.
@@ -77,10 +77,10 @@ public struct NodeBook: Sendable {
 
     private mutating func versionLine() -> Line? {
         let versions = Set((others + [own]).map(\.version)).sorted()
-        guard versions != toldVersions else { return nil }
-        defer { toldVersions = versions }
+        guard versions != reportedVersions else { return nil }
+        defer { reportedVersions = versions }
         guard versions.count > 1 else {
-            return toldVersions.count > 1
+            return reportedVersions.count > 1
                 ? Line(false, "all processes have one version", [("version", versions[0])]) : nil
         }
         let text = "processes of several versions share this redis"

@@ -26,7 +26,7 @@ public final class NodeWatch {
     private var dueMs = Int.min
     private var isNew = true
     private var hasSample = false
-    private var toldFailure = ""
+    private var reportedFailure = ""
 
     /// The longest round trip of a useful answer, milliseconds; a slower answer counts only while there is no other.
     private static let roundTripMsMax = 1_000
@@ -116,8 +116,8 @@ public final class NodeWatch {
             // A Redis that refuses the question will keep refusing, so the process's own clock is used.
             if !clock.isSettled { clock.followOwn() }
             settle()
-            guard toldFailure != failure.metricLabel else { return }
-            toldFailure = failure.metricLabel
+            guard reportedFailure != failure.metricLabel else { return }
+            reportedFailure = failure.metricLabel
             log.write(
                 .warn, "redis does not tell the time: this process's own clock is used",
                 [("reason", failure.metricLabel), ("detail", failure.detail)])

@@ -75,9 +75,9 @@ import Testing
         var room = try room([member(1)])
         room.received(try news(6, here: [member(2)], left: [id(1)]))
         #expect(room.standing == .at(try version(6)))
-        #expect(room.told == [member(1)], "clients that come now are told what the others were")
+        #expect(room.reported == [member(1)], "clients that come now are told what the others were")
         #expect(change(&room) == PresenceChange(joins: [member(2)], leaves: [member(1)]))
-        #expect(room.told == [member(2)])
+        #expect(room.reported == [member(2)])
         #expect(change(&room).isEmpty)
     }
 
@@ -96,7 +96,7 @@ import Testing
         room.received(try news(7, left: [id(2), id(1)]))
         room.received(try news(8, here: [member(1)]))
         #expect(!room.hasUntold)
-        #expect(change(&room).isEmpty && room.told == [member(1)])
+        #expect(change(&room).isEmpty && room.reported == [member(1)])
     }
 
     @Test func whatComesTwiceIsTakenOnce() throws {
@@ -111,7 +111,7 @@ import Testing
             var room = try room([member(1)])
             room.received(one)
             #expect(room.standing == .unknown)
-            #expect(room.told == [member(1)], "nobody is gone before that is known")
+            #expect(room.reported == [member(1)], "nobody is gone before that is known")
         }
     }
 
@@ -120,7 +120,7 @@ import Testing
         room.beginReading()
         room.read(nil, [])
         room.received(try news(1, here: [member(1)]))
-        #expect(room.told.isEmpty && change(&room).joins == [member(1)])
+        #expect(room.reported.isEmpty && change(&room).joins == [member(1)])
         var late = TopicPresence(node: Self.node, shard: 0)
         late.beginReading()
         late.read(nil, [])
