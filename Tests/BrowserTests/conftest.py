@@ -3,17 +3,15 @@
 import contextlib
 import os
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import sync_playwright
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
+from scripted_gateway import ScriptedGateway
+from windows import Windows
 
-from scripted_gateway import ScriptedGateway  # noqa: E402
-from windows import Windows  # noqa: E402
+HERE = Path(__file__).resolve().parent
 
 
 class OpenBrowser:

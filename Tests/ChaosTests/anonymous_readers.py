@@ -21,10 +21,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-if __name__ == "__main__":
-    for folder in ("", "EndToEndTests"):
-        sys.path.insert(0, str(Path(__file__).resolve().parents[1] / folder))
-
+import paths  # noqa: F401
 from anonymous import ReadersSpent, apart, join_on, read_on
 from certificates import write_certificate
 from gateway_process import Gateway

@@ -14,9 +14,6 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-if __package__ in (None, ""):
-    sys.path.insert(0, str(Path(__file__).resolve().parent))
-
 import final_facts
 from subscribers import Subscribers
 

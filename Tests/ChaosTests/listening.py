@@ -23,19 +23,17 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-TESTS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS), str(TESTS / "EndToEndTests")]
-
-import httpx  # noqa: E402
-from certificates import write_certificate  # noqa: E402
-from client import Client  # noqa: E402
-from gateway_process import Gateway  # noqa: E402
-from support import outbox  # noqa: E402
-from support.listening import Picture  # noqa: E402
-from support.redis_server import RedisServer  # noqa: E402
-from tokens import SECRET, sign  # noqa: E402
-from waiting import eventually, pass_time  # noqa: E402
-from worker_process import Worker  # noqa: E402
+import paths  # noqa: F401
+import httpx
+from certificates import write_certificate
+from client import Client
+from gateway_process import Gateway
+from support import outbox
+from support.listening import Picture
+from support.redis_server import RedisServer
+from tokens import SECRET, sign
+from waiting import eventually, pass_time
+from worker_process import Worker
 
 NODES = 3
 THREADS = 12

@@ -19,15 +19,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
-TESTS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS), str(TESTS / "EndToEndTests")]
-
-from certificates import write_certificate  # noqa: E402
-from gateway_process import Gateway  # noqa: E402
-from support.fault_proxy import FaultProxy, named  # noqa: E402
-from support.redis_server import RedisServer  # noqa: E402
-from tokens import SECRET  # noqa: E402
-from waiting import eventually, pass_time  # noqa: E402
+import paths  # noqa: F401
+from certificates import write_certificate
+from gateway_process import Gateway
+from support.fault_proxy import FaultProxy, named
+from support.redis_server import RedisServer
+from tokens import SECRET
+from waiting import eventually, pass_time
 
 SUBSCRIBER = named("-subscriber")
 FOUND_SECONDS_MAX = 10

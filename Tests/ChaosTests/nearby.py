@@ -19,14 +19,12 @@ import tempfile
 import time
 from pathlib import Path
 
-TESTS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS), str(TESTS / "LuaTests"), str(TESTS / "EndToEndTests")]
-
-from nearby_apps import walk_apps  # noqa: E402
-from nearby_city import DEGREE_METRES, City  # noqa: E402
-from nearby_scripts import Ears, NearbyCommands, pictures_of  # noqa: E402
-from support.redis_server import RedisServer  # noqa: E402
-from support.seeds import seeded  # noqa: E402
+import paths  # noqa: F401
+from nearby_apps import walk_apps
+from nearby_city import DEGREE_METRES, City
+from nearby_scripts import Ears, NearbyCommands, pictures_of
+from support.redis_server import RedisServer
+from support.seeds import seeded
 
 CENTRE = (52.52, 13.40)
 EAST_METRES = DEGREE_METRES * math.cos(math.radians(CENTRE[0]))

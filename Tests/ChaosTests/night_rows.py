@@ -5,10 +5,9 @@ import subprocess
 import time
 
 from night_faults import fault
+from held_thread import Held
 from node_process import ENVIRONMENT
 from support.ports import free_port
-from test_readiness import MEGABYTE
-from test_watchdog import Held
 from waiting import eventually
 
 #: Enough for the process to start, and not for all of eight shards.
@@ -60,7 +59,7 @@ def shard_hangs(site):
 
 @fault("memory", "memory is short")
 def memory_short(site):
-    gateway = site.gateway(limits={"memoryBytesMax": 64 * MEGABYTE})
+    gateway = site.gateway(limits={"memoryBytesMax": 64 << 20})
     yield
     gateway.stop()
     before = gateway.arguments

@@ -22,20 +22,18 @@ import time
 from collections import Counter
 from pathlib import Path
 
-TESTS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS), str(TESTS / "EndToEndTests")]
-
-from certificates import write_certificate  # noqa: E402
-from courier_process import CourierProcess  # noqa: E402
-from gateway_process import API_KEY, Gateway  # noqa: E402
-from push_people import PACKS, Person, age_calls  # noqa: E402
-from support.apns import Apns, refusal  # noqa: E402
-from support.outside import Answer, OutsideServer  # noqa: E402
-from support.redis_server import RedisServer  # noqa: E402
-from support.seeds import seeded  # noqa: E402
-from tokens import SECRET, sign  # noqa: E402
-from waiting import eventually  # noqa: E402
-from worker_process import Worker  # noqa: E402
+import paths  # noqa: F401
+from certificates import write_certificate
+from courier_process import CourierProcess
+from gateway_process import API_KEY, Gateway
+from push_people import PACKS, Person, age_calls
+from support.apns import Apns, refusal
+from support.outside import Answer, OutsideServer
+from support.redis_server import RedisServer
+from support.seeds import seeded
+from tokens import SECRET, sign
+from waiting import eventually
+from worker_process import Worker
 
 FAR_MS = 4_000_000_000_000
 READ_GRACE_S = 2

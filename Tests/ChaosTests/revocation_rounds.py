@@ -21,15 +21,13 @@ from pathlib import Path
 
 from websockets.exceptions import ConnectionClosed
 
-TESTS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS), str(TESTS / "EndToEndTests")]
-
-from certificates import write_certificate  # noqa: E402
-from gateway_process import Gateway  # noqa: E402
-from support.fault_proxy import FaultProxy  # noqa: E402
-from support.redis_server import RedisServer  # noqa: E402
-from tokens import SECRET, sign  # noqa: E402
-from waiting import eventually, pass_time  # noqa: E402
+import paths  # noqa: F401
+from certificates import write_certificate
+from gateway_process import Gateway
+from support.fault_proxy import FaultProxy
+from support.redis_server import RedisServer
+from tokens import SECRET, sign
+from waiting import eventually, pass_time
 
 SECONDS_MAX = 2
 BACK_SECONDS_MAX = 30

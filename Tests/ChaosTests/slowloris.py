@@ -14,15 +14,11 @@ import math
 import multiprocessing
 import os
 import ssl
-import sys
 import tempfile
 import time
 from pathlib import Path
 
-if __name__ == "__main__":
-    for folder in ("", "EndToEndTests"):
-        sys.path.insert(0, str(Path(__file__).resolve().parents[1] / folder))
-
+import paths  # noqa: F401
 from websockets.asyncio.client import connect
 
 KINDS = ("idle", "hello", "head", "silent")

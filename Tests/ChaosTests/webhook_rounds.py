@@ -34,12 +34,12 @@ from cluster_fleet import Fleet, of_others
 from cluster_rounds import ClusterRounds
 from commanded import Commanded
 from courier_process import CourierProcess
+from epoch_reset import reset
 from fleet_rounds import Rounds
 from gateway_process import API_KEY, Gateway
 from support.outside import Answer, OutsideServer
 from support.redis_server import RedisServer
 from support.sentinel_group import SentinelGroup
-from test_reset_epochs import reset
 from tokens import SECRET
 from waiting import pass_time
 from world import LIMITS, NAMESPACES, PERSISTENCE, World

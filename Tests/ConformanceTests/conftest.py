@@ -1,12 +1,6 @@
 """Shared by the conformance tests."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 
 @pytest.fixture

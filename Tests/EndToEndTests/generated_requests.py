@@ -17,16 +17,14 @@ import sys
 import tempfile
 from pathlib import Path
 
+from certificates import write_certificate
+from gateway_process import API_KEY, Gateway
+from node_process import ENVIRONMENT
+from operator_scripts import EXAMPLE, LUA, example, script, write_scripts
+from support.redis_server import RedisServer
+from tokens import SECRET, sign
+
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
-
-from certificates import write_certificate  # noqa: E402
-from gateway_process import API_KEY, Gateway  # noqa: E402
-from node_process import ENVIRONMENT  # noqa: E402
-from operator_scripts import EXAMPLE, LUA, example, script, write_scripts  # noqa: E402
-from support.redis_server import RedisServer  # noqa: E402
-from tokens import SECRET, sign  # noqa: E402
-
 SCHEMATHESIS = Path(sys.executable).with_name("st")
 SIXTH_APP = HERE / "sixth_app"
 #: Who asks: the claims of the token.

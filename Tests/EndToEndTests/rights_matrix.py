@@ -22,15 +22,13 @@ from urllib.parse import urlencode
 import httpx
 import jwt
 
+from certificates import write_certificate
+from client import Client
+from gateway_process import API_KEY, Gateway
+from support.redis_server import RedisServer
+from tokens import SECRET, assemble, sign
+
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
-
-from certificates import write_certificate  # noqa: E402
-from client import Client  # noqa: E402
-from gateway_process import API_KEY, Gateway  # noqa: E402
-from support.redis_server import RedisServer  # noqa: E402
-from tokens import SECRET, assemble, sign  # noqa: E402
-
 PAGE = HERE.parents[1] / "docs" / "rights.md"
 START, END = "<!-- made by Tests/EndToEndTests/rights_matrix.py -->", "<!-- end of what is made -->"
 MINT_SECRET = b"a secret for tokens of the gateway's own"

@@ -10,9 +10,6 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "bench/capacity"))
-
 import document
 import measure
 import model
@@ -21,6 +18,7 @@ from examples import LOADS, SITES
 from figures import FIGURES, STEPS
 from model import Load, Site, Stream
 
+ROOT = Path(__file__).resolve().parents[2]
 # Nothing costs anything, unless a test says so.
 FREE = dict.fromkeys(FIGURES, 0.0) | {"cluster_times": 1.0, "master_links_max": 10_000.0}
 STORED = json.loads((ROOT / "docs/capacity.json").read_text())

@@ -2,15 +2,11 @@
 
 import contextlib
 import subprocess
-import sys
 import threading
-from pathlib import Path
 
 import pytest
 import redis
 from redis.crc import key_slot
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench/capacity"))
 
 from gateway_process import Gateway, command
 from node_process import ENVIRONMENT

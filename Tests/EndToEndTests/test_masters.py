@@ -1,20 +1,17 @@
 """What bench/masters.py judges: the verdicts, and what it takes for misplaced. Nothing is started here."""
 
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from redis.crc import key_slot
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "bench/capacity")]
-
 import masters
 from arrangement import Spent, net
 from placement import Found, Placement
 from slot_watch import names_of
 
+ROOT = Path(__file__).resolve().parents[2]
 WELL = Found(keys=9, channels=3, lines=20, links=3)
 
 

@@ -1,20 +1,16 @@
 """Listeners nearby as their app speaks: PUT its place and track, GET its neighbours, hear of them on its own topic."""
 
 import itertools
-import sys
-from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parents[1] / "LuaTests"))
-
-from nearby_model import rounded  # noqa: E402
-from nearby_scripts import degrees_in, metres, places_of, texts_of  # noqa: E402
-from support.redis_server import RedisServer  # noqa: E402
-from tokens import SECRET  # noqa: E402
-from waiting import eventually  # noqa: E402
-from worker_process import Worker  # noqa: E402
-from gateway_process import Gateway, command, error_code  # noqa: E402
+from gateway_process import Gateway, command, error_code
+from nearby_model import rounded
+from nearby_scripts import degrees_in, metres, places_of, texts_of
+from support.redis_server import RedisServer
+from tokens import SECRET
+from waiting import eventually
+from worker_process import Worker
 
 HERE = (52.5201357, 13.4051246)
 TRACK = {"id": "4uLU6hMCjMI75M1A2tKUQC", "name": "Song", "artist": "Band", "albumName": "LP",

@@ -3,21 +3,16 @@
 import asyncio
 import random
 import signal
-import sys
 import threading
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
+import reference_client
 from gateway_process import Gateway
 from support.fault_proxy import FaultProxy
 from tokens import sign
 from waiting import eventually
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs"))
-
-import reference_client
 
 PLAIN = ("--listen-plain", "127.0.0.1:0")
 

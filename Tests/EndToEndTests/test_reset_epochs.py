@@ -1,24 +1,14 @@
 """`switchboard reset-epochs`: an older copy of Redis's data put back is told to every client that comes back."""
 
 import shutil
-import subprocess
 
 import pytest
 
-from node_process import BINARY, ENVIRONMENT
+from epoch_reset import reset
 from support.redis_server import RedisServer
 from waiting import eventually
 
 SYNCED = ("--appendonly", "yes", "--appendfsync", "always")
-
-
-def reset(server, *words, code=0):
-    """Runs the command; returns its two outputs."""
-    done = subprocess.run(
-        [str(BINARY), "reset-epochs", "--redis", server.url, *words], capture_output=True, text=True, timeout=60,
-        env=ENVIRONMENT)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout.strip(), done.stderr.strip()
 
 
 @pytest.fixture

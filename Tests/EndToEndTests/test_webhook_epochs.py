@@ -8,10 +8,10 @@ import time
 import pytest
 
 from courier_process import CourierProcess
+from epoch_reset import reset
 from faked_clock import FAKETIME
 from support.outside import Answer, OutsideServer
 from support.redis_server import RedisServer
-from test_reset_epochs import reset
 from waiting import eventually
 
 LIMITS = {"webhookMs": 2_000, "webhookLeaseMs": 2_500, "webhookPauseMs": 300, "webhookSweepMs": 300}

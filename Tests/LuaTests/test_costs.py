@@ -1,16 +1,12 @@
 """What every built-in script costs Redis at its limits, held to what its caller pays: docs/costs.md."""
 
 import dataclasses
-import sys
-from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "bench"))
-
-import costs  # noqa: E402
-import weights  # noqa: E402
-from lua_scripts import built_in  # noqa: E402
+import costs
+import weights
+from lua_scripts import built_in
 
 ROWS = costs.rows(costs.TABLE.read_text())
 SCRIPTS = {path.stem for path in built_in()

@@ -1,18 +1,13 @@
 """Messaging and people at their limits, judged by what does not depend on how busy the host is."""
 
-import sys
-from pathlib import Path
-
 import pytest
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "bench"))
-
-import weight_cases_messaging  # noqa: E402, F401
-from chats import MessagingCommands  # noqa: E402
-from command_scripts import Header  # noqa: E402
-from lua_scripts import built_in  # noqa: E402
-from read_limits import check_read  # noqa: E402
-from weight_cases import CASES, Site  # noqa: E402
+import weight_cases_messaging  # noqa: F401
+from chats import MessagingCommands
+from command_scripts import Header
+from lua_scripts import built_in
+from read_limits import check_read
+from weight_cases import CASES, Site
 
 FILES = {path.stem: path for path in built_in("messaging", "people")
          if not path.stem.startswith("part_")}

@@ -1,19 +1,14 @@
 """What bench/weights.py measures by the clock, judged here by what does not depend on how busy the host is."""
 
-import sys
-from pathlib import Path
-
 import pytest
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "bench"))
-
-import weight_cases_blocks  # noqa: E402, F401
-import weight_cases_outside  # noqa: E402, F401
-import weight_cases_shops  # noqa: E402, F401
-from command_scripts import Header  # noqa: E402
-from lua_scripts import script_names, script_path  # noqa: E402
-from read_limits import check_read  # noqa: E402
-from weight_cases import CASES, Site  # noqa: E402
+import weight_cases_blocks  # noqa: F401
+import weight_cases_outside  # noqa: F401
+import weight_cases_shops  # noqa: F401
+from command_scripts import Header
+from lua_scripts import script_names, script_path
+from read_limits import check_read
+from weight_cases import CASES, Site
 
 UNMEASURED = {"prelude", "writes", "checks", "values", "command", "run", "outside", "elsewhere", "quick", "lease",
               "reset_epoch", "key_digest", "seal"}

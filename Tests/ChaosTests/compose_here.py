@@ -6,7 +6,7 @@ network name space with its address, in a root that is mounted read-only, as the
 secrets.sh and no capability. Redis is this machine's own redis-server. Then clients subscribe through nginx, every
 gateway is restarted, and everything must stop by itself. Needs root, debootstrap, iproute2 and Debian's archive.
 
-usage: .venv/bin/python Tests/EndToEndTests/compose_here.py [--images DIR]     DIR keeps the images for the next run
+usage: .venv/bin/python Tests/ChaosTests/compose_here.py [--images DIR]     DIR keeps the images for the next run
 """
 
 import argparse
@@ -20,8 +20,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
+import paths  # noqa: F401
 from client import Client
 from node_process import BINARY, ENVIRONMENT
 from support import deploy_files
