@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    /// `Tests/LuaTests/test_event_format.py` calls the script with the same words.
+    /// `Tests/Scripts/test_event_format.py` calls the script with the same words.
     @Test func theScriptGetsItsWordsAndItsAnswerIsRead() throws {
         let registry = try ScriptRegistry(scripts: [("publish", [])]) { Digest.sha1($0) }
         let (script, topic) = (try #require(registry.script(named: "publish")), try #require(Topic("shop:42")))

@@ -23,7 +23,7 @@ import Testing
         #expect(parse("Pk 1 e -\n{\n \"a\" : 1\n}") != nil, "only the first newline ends the head")
     }
 
-    /// `Tests/LuaTests/test_event_format.py` compares the same vectors with what the scripts write.
+    /// `Tests/Scripts/test_event_format.py` compares the same vectors with what the scripts write.
     @Test func whatScriptsWriteIsRead() throws {
         let vectors = try EventVectors.load()
         #expect(vectors.written.count >= 6)

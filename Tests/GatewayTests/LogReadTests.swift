@@ -34,7 +34,7 @@ import Testing
         #expect(offsets([nil, nil], .oldest, upTo: 9) == [])
     }
 
-    /// `Tests/LuaTests/test_event_format.py` compares the same vectors with what the scripts read.
+    /// `Tests/Scripts/test_event_format.py` compares the same vectors with what the scripts read.
     @Test func whatScriptsLoggedIsRead() throws {
         let limits = JSON.Limits(depthMax: 32, elementsMax: 100)
         for one in try EventVectors.load().written {

@@ -30,7 +30,7 @@ struct ReasonTests {
         init() throws {
             let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             process.executableURL = URL(filePath: "/usr/bin/env")
-            process.arguments = ["python3", root.appending(path: "support/hopeless_servers.py").path]
+            process.arguments = ["python3", root.appending(path: "Fixtures/processes/hopeless_servers.py").path]
             let output = Pipe()
             process.standardInput = input
             process.standardOutput = output
