@@ -103,42 +103,71 @@ let package = Package(
                 "Commands", "Configuration", "Core", "HTTPCodec", "Reactors", "RedisLink", "Rights", "Service",
                 "Transport",
             ]),
-        room("Topics", ["Commands", "Compression", "Core", "Dialects", "Operations", "Reactors", "Rights", "Transport", "WebSocketCodec"]),
-        room("EventLogs", ["Commands", "Core", "Dialects", "Operations", "Reactors", "RedisLink", "Rights", "Service", "Topics"]),
-        room("Calls", ["Commands", "Configuration", "Core", "EventLogs", "Operations", "Reactors", "RedisLink", "Rights", "Service"]),
-        room("Presence", ["Core", "Dialects", "EventLogs", "Operations", "Reactors", "RedisLink", "Rights", "Topics", "Transport"]),
-        room("Sessions", ["Commands", "Core", "Dialects", "Operations", "Reactors", "Rights", "Service", "Topics", "Transport"]),
-        room("Transports", ["Configuration", "Core", "Dialects", "HTTPCodec", "Operations", "Reactors", "RedisLink", "Rights", "Service", "Sessions", "Topics", "Transport", "WebSocketCodec"]),
+        room(
+            "Topics",
+            [
+                "Commands", "Compression", "Core", "Dialects", "Operations", "Reactors", "Rights", "Transport",
+                "WebSocketCodec",
+            ]),
+        room(
+            "EventLogs",
+            [
+                "Commands", "Core", "Dialects", "Operations", "Reactors", "RedisLink", "Rights", "Service", "Topics",
+            ]),
+        room(
+            "Calls",
+            [
+                "Commands", "Configuration", "Core", "EventLogs", "Operations", "Reactors", "RedisLink", "Rights",
+                "Service",
+            ]),
+        room(
+            "Presence",
+            [
+                "Core", "Dialects", "EventLogs", "Operations", "Reactors", "RedisLink", "Rights", "Topics", "Transport",
+            ]),
+        room(
+            "Sessions",
+            [
+                "Commands", "Core", "Dialects", "Operations", "Reactors", "Rights", "Service", "Topics", "Transport",
+            ]),
+        room(
+            "Transports",
+            [
+                "Configuration", "Core", "Dialects", "HTTPCodec", "Operations", "Reactors", "RedisLink", "Rights",
+                "Service", "Sessions", "Topics", "Transport", "WebSocketCodec",
+            ]),
         room("Bus", ["Configuration", "Core", "Operations", "Reactors", "RedisLink", "Service", "Transport"]),
-        room("HTTPSurface", ["Calls", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "HTTPCodec", "Operations", "Reactors", "Rights", "Service", "Topics", "Transport", "Transports", "WebSocketCodec"]),
+        room(
+            "HTTPSurface",
+            [
+                "Calls", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "HTTPCodec", "Operations",
+                "Reactors", "Rights", "Service", "Topics", "Transport", "Transports", "WebSocketCodec",
+            ]),
         room(
             "Gateway",
             [
-                "HTTPSurface",
-                "Bus",
-                "Transports",
-                "Sessions",
-                "Presence",
-                "Calls",
-                "EventLogs",
-                "Topics",
-                "Operations",
-                "Commands", "Compression", "Service", "Core", "Reactors", "Transport", "HTTPCodec", "WebSocketCodec",
-                "Dialects", "Rights",
-                "RedisLink", "Configuration", "CLinux", "Scripts", "WebPages",
+                "Bus", "Calls", "CLinux", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "HTTPCodec",
+                "HTTPSurface", "Operations", "Presence", "Reactors", "RedisLink", "Rights", "Service", "Sessions",
+                "Topics", "Transport", "Transports", "WebPages",
             ]),
         // The shop of `switchboard dev`.
-        room("Demo", ["Calls", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "Gateway", "HTTPCodec", "HTTPSurface", "Operations", "Reactors", "RedisLink", "Rights", "Service", "Transport", "WebPages"]),
+        room(
+            "Demo",
+            [
+                "Calls", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "Gateway", "HTTPCodec",
+                "HTTPSurface", "Operations", "Reactors", "RedisLink", "Rights", "Service", "Transport", "WebPages",
+            ]),
         room(
             "Worker",
             [
-                "Commands", "Service", "Core", "Reactors", "Transport", "HTTPCodec", "Rights", "RedisLink",
-                "Configuration",
+                "Commands", "Configuration", "Core", "HTTPCodec", "Reactors", "RedisLink", "Rights", "Service",
+                "Transport",
             ]),
         .executableTarget(
             name: "switchboard",
             dependencies: [
-                "CLinux", "Commands", "Configuration", "Core", "Demo", "Gateway", "HTTPCodec", "Operations", "Reactors", "RedisLink", "Rights", "Service", "Transport", "WebSocketCodec", "Worker",
+                "CLinux", "Commands", "Configuration", "Core", "Demo", "Gateway", "HTTPCodec", "Operations", "Reactors",
+                "RedisLink", "Rights", "Service", "Transport", "WebSocketCodec", "Worker",
             ],
             swiftSettings: strict),
 
@@ -200,8 +229,9 @@ let package = Package(
         tests(
             "Gateway",
             [
-                "Gateway", "switchboard", "Demo", "HTTPSurface", "Bus", "Transports", "Sessions", "Presence", "Calls", "EventLogs", "Topics", "Commands", "Service", "Core", "Dialects", "HTTPCodec", "Reactors", "RedisLink", "Rights",
-                "Transport", "Configuration", "Scripts",
+                "Bus", "Calls", "Commands", "Configuration", "Core", "Demo", "Dialects", "EventLogs", "Gateway",
+                "HTTPCodec", "HTTPSurface", "Presence", "Reactors", "RedisLink", "Rights", "Scripts", "Service",
+                "Sessions", "switchboard", "Topics", "Transport", "Transports",
             ]),
     ] + fuzzers
 )

@@ -73,7 +73,7 @@ done
 # Both runs share the processor, so that neither ends long after the other.
 unit_tests() {
     GLIBC_TUNABLES=$compilers_memory swift build --product switchboardPackageTests "${test_build[@]}" &&
-        scripts/walls.py .build/unit/debug/index/store &&
+        scripts/walls.py .build/unit/debug/index/store --self-test &&
         nice swift test --skip-build "${test_build[@]}"
 }
 unit=

@@ -1,46 +1,50 @@
 #!/usr/bin/env python3
-"""Checks that the folders of the gateway use only what lies below them (CONTRIBUTING.md, "Where a change goes").
+"""Checks that targets and folders use only what lies below them (CONTRIBUTING.md, "Where a change goes").
 
-usage: scripts/walls.py STORE [--write]
-  STORE    the index of a debug build, e.g. .build/debug/index/store
-  --write  writes the list of debts anew, from what the build uses
+usage: scripts/walls.py [STORE] [--self-test]
+  STORE        the index of a debug build, e.g. .build/debug/index/store; without it, targets alone are checked
+  --self-test  breaks walls on purpose, in memory, and fails unless each breach is seen
 
-The compiler writes into the index which declaration each name in the code stands for. So a member is seen as well as a
-type: `shard.presence.store.list` in a route is a use of three folders. A folder may use the declarations of the folders
-after its colon below, and no others; the requirement of a protocol belongs to the folder that declares the protocol.
+Targets: SwiftPM forbids circles, but lets a file import what the package does not declare, as long as it happens to be
+built. So each import of a file must be declared for its target in Package.swift, and each declared dependency be used.
+So no room below the gateway can name its shards or its node.
 
-Uses that break the rule today are debts (`scripts/walls-debts.txt`): FOLDER, folder of the declaration, its name. The
-list only gets shorter: a debt that is paid must leave it. Each offence is printed as FILE:LINE: NAME of FOLDER.
+Folders: the compiler writes into the index which declaration each name in the code stands for, a member as well as a
+type. A folder below may use the declarations of the folders after its colon and those of other targets, and no others;
+`.` is the files beside the folders. The requirement of a protocol belongs to the folder that declares the protocol.
+
+Each offence is printed as FILE:LINE: what it uses.
 exit: 0 when all walls stand, 1 when one does not, 2 when the index cannot be read
 """
 
 import collections
 import ctypes
 import pathlib
+import re
 import shutil
 import sys
 
-PLACE = "/Sources/Gateway/"
-DEBTS = pathlib.Path(__file__).resolve().with_name("walls-debts.txt")
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+SOURCES = ROOT / "Sources"
 
-# Folders from the bottom to the top; `.` is the wiring, which may use everything.
+# Folders with a wall, and the folders of the same target that they may use.
 WALLS = {
-    "Operations": [],
-    "Deliveries": ["Operations"],
-    "Topics": ["Operations", "Deliveries"],
-    "Bus": [],
-    "Store": ["Operations", "Topics"],
-    "Commands": ["Operations", "Store"],
-    "Sessions": ["Operations", "Deliveries", "Topics"],
-    "Presence": ["Operations", "Deliveries", "Topics", "Store"],
-    "Rights": ["Operations", "Store", "Sessions", "HTTP"],
-    "Relay": [],
-    "Transports": ["Operations", "Deliveries", "Topics", "Sessions", "Relay"],
-    "HTTP": ["Operations", "Deliveries", "Topics", "Store", "Commands", "Sessions", "Transports"],
-    "Demo": ["Operations", "Store", "Commands", "HTTP"],
+    "Dialects/Native": ["."],
+    "Dialects/EventStream": [".", "Native"],
+    "Dialects/Phoenix": [".", "Native"],
+    "Dialects/SocketIO": [".", "Native", "EventStream"],
+    "Gateway/Rights": [],
+    "HTTPSurface/Routes": ["."],
+    "Sessions/State": [],
+    "Topics/Deliveries": [],
+    "Transports/Polling": [".", "Relay"],
+    "Transports/Relay": ["Polling"],
 }
 # An index of fewer files is one of another build, or of another format.
-FILES_MIN = 100
+FILES_MIN = 400
+# Modules of the toolchain and of the system.
+GIVEN = {"Swift", "Glibc", "Synchronization", "Foundation", "FoundationNetworking", "Observation", "Darwin", "Musl",
+         "Network", "Security", "CryptoKit", "SwiftUI"}
 
 # The C interface of the toolchain's index library (clang, indexstore.h).
 POINTER, FLAG = ctypes.c_void_p, ctypes.c_bool
@@ -137,52 +141,109 @@ class Index:
         return found
 
 
-def folder(path: str) -> str:
-    parts = path.split(PLACE)[1].split("/")
-    return parts[0] if len(parts) > 1 else "."
+def place(path: str) -> tuple[str, str]:
+    """The target of a source file, and its folder there."""
+    parts = pathlib.Path(path).relative_to(SOURCES).parts
+    return parts[0], parts[1] if len(parts) > 2 else "."
 
 
-def uses(store: str) -> dict[tuple[str, str, str], list[str]]:
-    """What breaks the walls: folder, folder of the declaration, its name; and the places."""
+# MARK: Targets
+
+def declared() -> dict[str, set[str]]:
+    """The dependencies of each target in Sources, as Package.swift declares them."""
+    text = re.sub(r"//.*", "", (ROOT / "Package.swift").read_text())
+    found = {}
+    rooms = re.finditer(r'\broom\(\s*"([\w-]+)"\s*(?:,\s*\[([^\]]*)\])?', text)
+    targets = re.finditer(
+        r'\.(?:executableT|t)arget\(\s*name: "([\w-]+)"\s*(?:,\s*dependencies:\s*\[([^\]]*)\])?', text)
+    for match in [*rooms, *targets]:
+        found[match[1]] = set(re.findall(r'"([\w-]+)"', match[2] or ""))
+    return {name: needs for name, needs in found.items() if (SOURCES / name).is_dir()}
+
+
+def imports(files: dict[pathlib.Path, str], needs: dict[str, set[str]]) -> list[str]:
+    """The imports that are not declared, and the dependencies that no file imports."""
+    offences, used = [], collections.defaultdict(set)
+    for path, text in files.items():
+        target = place(str(path))[0]
+        name = path.relative_to(ROOT)
+        for number, line in enumerate(text.splitlines(), 1):
+            if match := re.match(r"(?:@testable |public |internal )*import (?:struct |class |enum |func )?(\w+)", line):
+                used[target].add(match[1])
+                if match[1] not in needs[target] | GIVEN:
+                    offences.append(f"{name}:{number}: {match[1]}, which Package.swift does not give {target}")
+    for target, wanted in sorted(needs.items()):
+        for unused in sorted(wanted - used[target]):
+            if any(place(str(path))[0] == target for path in files):
+                offences.append(f"Package.swift: {target} never imports {unused}")
+    return offences
+
+
+def sources(needs: dict[str, set[str]]) -> dict[pathlib.Path, str]:
+    return {path: path.read_text() for target in needs for path in sorted((SOURCES / target).rglob("*.swift"))}
+
+
+# MARK: Folders
+
+def uses(store: str, walls: dict[str, list[str]]) -> list[str]:
+    """The uses across folders that break the walls."""
     index = Index(store)
     # A file that no longer exists may still be in the index.
     records = {path: record for path, record in filter(None, map(index.record, index.units()))
-               if PLACE in path and pathlib.Path(path).exists()}
+               if path.startswith(f"{SOURCES}/") and pathlib.Path(path).exists()}
     if len(records) < FILES_MIN:
-        raise OSError(f"{store} knows {len(records)} files of the gateway")
+        raise OSError(f"{store} knows {len(records)} files of the sources")
     files = {path: index.occurrences(record) for path, record in records.items()}
-    homes = {usr: folder(path) for path, found in files.items() for roles, usr, _, _ in found if roles & DEFINITION}
-    broken = collections.defaultdict(list)
+    homes = {usr: place(path) for path, found in files.items() for roles, usr, _, _ in found if roles & DEFINITION}
+    broken = {}
     for path, found in sorted(files.items()):
-        here = folder(path)
-        for roles, usr, name, line in found:
-            home = homes.get(usr, here)
-            if here == "." or not roles & REFERENCE or home == here or home in WALLS.get(here, []):
-                continue
-            broken[here, home, name.split("(")[0]].append(f"{path.split(PLACE)[1]}:{line}")
-    return broken
+        target, folder = place(path)
+        allowed = walls.get(f"{target}/{folder}")
+        for roles, usr, name, line in found if allowed is not None else []:
+            home = homes.get(usr)
+            if roles & REFERENCE and home and home[0] == target and home[1] not in [folder, *allowed]:
+                broken[f"{pathlib.Path(path).relative_to(ROOT)}:{line}: {name.split('(')[0]} of {target}/{home[1]}"] = 0
+    return list(broken)
+
+
+def self_test(store: str | None) -> list[str]:
+    """Each breach that was not seen."""
+    needs, unseen = declared(), []
+    route = SOURCES / "HTTPSurface/Routes/TopicRoute.swift"
+    text = route.read_text()
+    for breach, what in [("import Presence\n" + text, "a route that reads presence by its store"),
+                         ("import Gateway\n" + text, "a route that names the shard")]:
+        if not [offence for offence in imports({route: breach}, needs) if "TopicRoute" in offence]:
+            unseen.append(what)
+    if not imports(sources(needs), {**needs, "Topics": needs["Topics"] | {"Calls"}}):
+        unseen.append("a dependency that is declared and not used")
+    if store and not uses(store, {"Sessions/.": []}):
+        unseen.append("a member of another folder")
+    return [f"the walls do not see {what}" for what in unseen]
 
 
 def main() -> int:
-    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--write"]):
+    arguments = [argument for argument in sys.argv[1:] if argument != "--self-test"]
+    if len(arguments) > 1 or any(argument.startswith("-") for argument in arguments):
         print(__doc__, file=sys.stderr)
         return 2
+    store = arguments[0] if arguments else None
     try:
-        broken = uses(sys.argv[1])
+        needs = declared()
+        missing = [wall for wall in WALLS if not (SOURCES / wall).is_dir()]
+        offences = [f"{wall} is no folder of the sources" for wall in missing] + imports(sources(needs), needs)
+        if store:
+            offences += uses(store, WALLS)
+        if "--self-test" in sys.argv:
+            offences += self_test(store)
     except OSError as error:
         print(f"walls: {error}", file=sys.stderr)
         return 2
-    if sys.argv[2:]:
-        DEBTS.write_text("".join(f"{' '.join(use)}\n" for use in sorted(broken)))
-    debts = {tuple(line.split()) for line in DEBTS.read_text().splitlines()}
-    for use in sorted(set(broken) - debts):
-        print(f"{broken[use][0]}: {use[2]} of {use[1] if use[1] != '.' else 'the wiring'}")
-    for here, home, name in sorted(debts - set(broken)):
-        print(f"{here} no longer uses {name} of {home}: take it from {DEBTS.name}")
-    if set(broken) != debts:
-        return 1
-    print(f"walls: they stand, {len(debts)} debts")
-    return 0
+    for offence in offences:
+        print(f"walls: {offence}")
+    if not offences:
+        print(f"walls: they stand, {len(needs)} targets" + (f", {len(WALLS)} folders" if store else ""))
+    return 1 if offences else 0
 
 
 if __name__ == "__main__":

@@ -4,15 +4,15 @@ import Reactors
 public import RedisLink
 public import Service
 
-/// The surroundings of the bus in its node.
+/// The parts of a node that the bus uses.
 ///
 /// Thread: any.
 public struct BusContext: Sendable {
     /// The random name of the node.
     public let name: String
-    /// Makes the names of keys and channels.
+    /// The names of channels and keys in Redis.
     public let keys: Keys
-    /// The address of Redis, and the limits for its links.
+    /// The servers to subscribe at.
     public let redis: RedisTarget
     /// Number of shards.
     public let shards: Int
@@ -22,28 +22,28 @@ public struct BusContext: Sendable {
     public let read: @Sendable ([UInt8]) -> InboxMessage?
     /// The limits of an event.
     public let bounds: ChannelMessage.Bounds
-    /// The limits of JSON in a change of presence, and its maximum size in bytes.
+    /// The limits of JSON in a change of presence.
     public let json: JSON.Limits
-    /// See ``json``.
+    /// The maximum bytes of a change of presence.
     public let jsonBytesMax: Int
-    /// Milliseconds between two probes of a link, and until a probe that has not returned is lost.
+    /// Milliseconds between two probes of a link.
     public let probeMs: Int
-    /// See ``probeMs``.
+    /// Milliseconds until a probe that has not returned is lost.
     public let probeTimeoutMs: Int
-    /// The figures of the bus.
+    /// The counters of the bus.
     public let figures: BusStatistics
     /// The figures of links that are not counted by master.
     public let links: Registry<RedisStatistics>
-    /// The figures of the questions to Sentinels.
+    /// The figures of the Sentinels; they stay 0 without any.
     public let sentinels: SentinelStatistics
-    /// The figures of links to masters of a cluster.
+    /// The figures of a cluster's masters; none without a cluster.
     public let masters: MasterFigures
-    /// Takes the state of delivery.
+    /// The readiness table, whose row `redis` the bus sets.
     public let health: Health
-    /// The log of the node.
+    /// The log, for lost subscriptions and failed links.
     public let log: Log
 
-    /// Takes all members.
+    /// The surroundings on a node with that name; `send` and `read` are called on the bus's thread.
     public init(
         name: String, keys: Keys, redis: RedisTarget, shards: Int,
         send: @escaping @Sendable (_ shard: Int, [BusEvent]) -> Bool,
@@ -73,12 +73,12 @@ public struct BusContext: Sendable {
 
 /// A message on the node's own channel, and the shard that it is for.
 public struct InboxMessage: Sendable {
-    /// The number of the shard.
+    /// The number of the shard, from 0.
     public let shard: Int
-    /// The message, or as much of it as the shard needs.
+    /// The message as it was published.
     public let bytes: [UInt8]
 
-    /// Takes all members.
+    /// A message whose sender is not verified yet.
     public init(shard: Int, bytes: [UInt8]) {
         self.shard = shard
         self.bytes = bytes

@@ -8,8 +8,8 @@ public import Transport
 
 /// Owns the subscription to Redis, and sends each channel message to the shards that have members for it.
 ///
-/// Thread: the bus's. The thread calls ``takeRequests()`` when the mailbox has messages, and ``endTick()`` at the end of
-/// each tick.
+/// Thread: the bus's. The thread calls ``takeRequests()`` when the mailbox has messages, and ``endTick()`` at the end
+/// of each tick.
 public final class BusRouter: BusSubscriberOwner {
     private struct Interest {
         /// One bit a shard.
@@ -165,6 +165,7 @@ public final class BusRouter: BusSubscriberOwner {
 
     // MARK: Messages
 
+    /// Sends a topic's event to the shards with members, and other messages to the inbox or the probes.
     public func channelMessage(_ channel: [UInt8], _ payload: [UInt8]) {
         guard let topic = keys.topic(ofChannel: channel) else {
             return channel == inbox ? pass(payload) : delivery?.probeReturned(channel, payload) ?? ()
@@ -197,6 +198,7 @@ public final class BusRouter: BusSubscriberOwner {
 
     // MARK: Subscriptions
 
+    /// Confirms a topic to its shards, or a channel for probes to the proof.
     public func channelLive(_ channel: [UInt8]) {
         guard let topic = keys.topic(ofChannel: channel) else { return delivery?.channelLive(channel) ?? () }
         guard let interest = directory[topic] else { return }
@@ -204,6 +206,7 @@ public final class BusRouter: BusSubscriberOwner {
         forEachShard(interest.shards) { outgoing[$0].append(.confirmed(topic)) }
     }
 
+    /// Reports the loss to every shard at the end of the tick.
     public func allChannelsLost(_ failure: RedisFailure) {
         bus.log.write(.warn, "redis subscription lost", [("reason", failure.metricLabel), ("detail", failure.detail)])
         for topic in directory.keys { directory[topic]?.isLive = false }
@@ -211,6 +214,7 @@ public final class BusRouter: BusSubscriberOwner {
         for server in subscriber?.servers ?? [] { delivery?.linkChanged(server.id) }
     }
 
+    /// Reports each lost topic to its shards; the log gets one line a tick.
     public func channelsLost(_ channels: [[UInt8]], _ failure: RedisFailure) {
         lost = (lost.channels + channels.count, failure)
         for channel in channels {
@@ -222,10 +226,12 @@ public final class BusRouter: BusSubscriberOwner {
         }
     }
 
+    /// Passes the change to the proof of delivery.
     public func linkChanged(_ server: ServerID) { delivery?.linkChanged(server) }
 
     // MARK: Servers
 
+    /// Leads the shards to new servers, before the subscription follows.
     public func watched(_ update: PlacementUpdate) {
         if case .placed(let placement) = update {
             for shard in outgoing.indices { outgoing[shard].append(.follow(placement)) }
@@ -251,6 +257,7 @@ public final class BusRouter: BusSubscriberOwner {
         }
     }
 
+    /// The figures of a master are those of its address; those of a single server are new.
     public func linkMade(_ name: String, to address: ClusterAddress?) -> RedisStatistics {
         guard let address else {
             let made = RedisStatistics()

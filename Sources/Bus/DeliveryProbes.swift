@@ -1,7 +1,7 @@
 import Operations
 import RedisLink
 
-/// Proof that published events arrive, for every link of a node (failure catalogue R5, R6, R7, R13).
+/// Proof that published events arrive, for every link of a node.
 ///
 /// Each shard publishes numbers by the link for its publishes, and the subscriber link must receive them. If a number
 /// does not return in time while those of other shards did, the shard's link is marked as failed. Otherwise all links

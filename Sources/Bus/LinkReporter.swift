@@ -4,7 +4,7 @@ public import Reactors
 public import RedisLink
 public import Service
 
-/// Reports a shard's links for calls to the broker: each connection, and each new failure.
+/// Reports a shard's links for calls to the bus: each connection, and each new failure.
 ///
 /// Thread: the shard's.
 public final class LinkReporter: LinkObserver {
@@ -18,9 +18,10 @@ public final class LinkReporter: LinkObserver {
     public var onConnected: () -> Void = {}
     /// Receives the name of a script that does not compile, and the server's message.
     public var onBrokenScript: (String, RedisFailure) -> Void = { _, _ in }
-    /// Returns the last event of the shard's store; set once that exists.
+    /// Returns the last event of the shard's log; set once that exists.
     public var lastEvent: () -> LinkWitness? = { nil }
 
+    /// A reporter of a shard's links, which counts single servers in `links` and a cluster's in `masters`.
     public init(
         _ bus: Mailbox<BusRequest>, shard: Int, links: Registry<RedisStatistics>, masters: MasterFigures, log: Log
     ) {
@@ -39,7 +40,7 @@ public final class LinkReporter: LinkObserver {
         for server in servers { report(server, link.report(of: server)) }
     }
 
-    /// The broker has restarted the proof of a server.
+    /// The bus has restarted the proof of a server.
     public func again(_ server: ServerID, at link: any RedisLinks) {
         reported[server] = nil
         look(at: link)
@@ -62,17 +63,19 @@ public final class LinkReporter: LinkObserver {
         reported[server] = nil
         report(server, .up(runID: facts.runID))
         onConnected()
-        // A cluster's masters are logged once, by the broker.
+        // A cluster's masters are logged once, by the bus.
         guard server.isEmpty else { return }
         let version = facts.version.map { String($0) }.joined(separator: ".")
         log.write(.info, "redis connected", [("shard", "\(shard)"), ("version", version)])
     }
 
+    /// Passes the hint to the bus, whose answer is a placement.
     public func hint(_ hint: ServerHint) {
         // When the mailbox is full, the next dial or redirected call gives a hint again.
         _ = bus.send(.hint(hint))
     }
 
+    /// The figures of a master are those of its address; those of a single server are new.
     public func statistics(of address: ClusterAddress?) -> RedisStatistics {
         if let address { return masters.statistics(of: address.description, link: "shard-\(shard)") }
         let made = RedisStatistics()
@@ -80,17 +83,21 @@ public final class LinkReporter: LinkObserver {
         return made
     }
 
+    /// Counts and logs the change.
     public func historyChanged(_ master: ClusterAddress, before: ClusterAddress?, keepsEpochs: Bool) {
         masters.historyChanged(keepsEpochs: keepsEpochs)
         FailoverLog.tell(master, before: before, keepsEpochs: keepsEpochs, part: "shard-\(shard)", log)
     }
 
+    /// Calls ``onBrokenScript``.
     public func scriptIsBroken(_ name: String, _ failure: RedisFailure) { onBrokenScript(name, failure) }
 
+    /// Logs the text, on the first shard alone.
     public func epochsAreInDoubt(_ text: StaticString) {
         // Every shard finds the same; one of them reports.
         if shard == 0 { log.write(.warn, "\(text)", []) }
     }
 
+    /// The last event of the shard's log, by ``lastEvent``.
     public func witness() -> LinkWitness? { lastEvent() }
 }

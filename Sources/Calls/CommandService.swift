@@ -8,18 +8,21 @@ import RedisLink
 public import Rights
 import Service
 
-/// Runs commands for one shard: rights, arguments and rates are checked here, then the script runs.
+/// Runs commands: checks rights, arguments and rates, then calls the script.
 ///
-/// The flow "command" of the design: a dialect's event or a route -> descriptor -> arguments -> rights -> script ->
-/// answer to the caller alone. Its changes for others return through Redis like any event. Thread: the shard's.
+/// A call comes from a dialect or a route. The answer goes to the caller alone; events for others return through Redis
+/// like any event. Thread: the shard's.
 public final class CommandService {
     /// Receives the caller's answer.
     public typealias Completion = (Result<CommandAnswer, Refusal>) -> Void
 
     /// A call, as received.
     public struct Request: Sendable {
+        /// The arguments of a JSON object; `nil` without a body.
         public var body: JSON.Value?
+        /// The arguments in the path of a script's own route, decoded.
         public var path: [TextArgument] = []
+        /// The arguments of a query, decoded.
         public var query: [TextArgument] = []
         /// Arguments that the connection implies, by name, so that the caller may omit them.
         public var known: [String: [UInt8]] = [:]
@@ -34,7 +37,7 @@ public final class CommandService {
         /// The payer whose budget is charged; `nil`: the caller, at an unknown address.
         public var payer: Payer?
 
-        /// Takes all members.
+        /// A call; by default without arguments, operation, lane and payer.
         public init(
             body: JSON.Value? = nil, path: [TextArgument] = [], query: [TextArgument] = [],
             known: [String: [UInt8]] = [:], operation: OperationID? = nil, scope: [UInt8] = [], lane: UInt64? = nil,

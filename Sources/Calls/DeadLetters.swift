@@ -3,14 +3,16 @@ public import Core
 public import EventLogs
 public import RedisLink
 
-/// A shard's access to the deliveries that couriers and workers gave up: read, retry, drop.
+/// The deliveries that couriers and workers gave up: read, retry, drop.
 ///
 /// Replies are as untrusted as any other input. Thread: the shard's.
 public final class DeadLetters {
+    /// The selection of a service or receiver.
     public typealias Box = DeadLetter.Box
 
     /// Some letters, oldest first.
     public struct Page {
+        /// Oldest first; empty beyond the last one.
         public var letters: [DeadLetter] = []
         /// The id after which the next page begins; `nil` at the end.
         public var next: [UInt8]?
@@ -43,6 +45,7 @@ public final class DeadLetters {
     /// Maximum bytes of the fields in one page; a single letter is returned whatever its size.
     private static let pageBytesMax = 262_144
 
+    /// Reads and moves letters by `link`; at most a page in one call.
     public init(link: any RedisCalls, scripts: EventLogScripts, keys: Keys, limits: Limits) {
         self.link = link
         self.scripts = scripts

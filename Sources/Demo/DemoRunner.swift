@@ -1,9 +1,9 @@
 import Commands
 import Configuration
 import Core
-import Gateway
 import Dialects
 import EventLogs
+import Gateway
 import Glibc
 import Operations
 import Reactors
@@ -64,12 +64,12 @@ final class DemoRunner {
             if case .connected = update { connections.value += 1 }
         }
         self.redis = redis
-        let desk = try ReadScheduler(
+        let scheduler = try ReadScheduler(
             reactor, limits: settings.limits, budgets: Budgets(settings.limits, nowMs: reactor.nowMs),
             statistics: ShardStatistics(transport: context.statistics, loop: reactor.statistics))
         store = EventLog(
             reactor, link: redis.link, scripts: parts.scripts, keys: keys, limits: settings.limits,
-            access: parts.access, desk: desk)
+            access: parts.access, scheduler: scheduler)
         runner = CommandRunner(
             link: redis.link, scripts: parts.library.table, settings: parts.commandSettings(settings)
         ) { name, text in

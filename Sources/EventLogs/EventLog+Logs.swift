@@ -8,8 +8,7 @@ public import Topics
 
 /// The reads of logs for joining clients and for repairs, and their charges.
 extension EventLog {
-    /// Reads position, events and state for joining clients or a feed under repair; creates the position when there is
-    /// none.
+    /// Reads position, events and state for joining clients or a repair; creates the position when there is none.
     ///
     /// It precedes the reads of callers, and waits only while too much is in flight. Answers arrive in the order of
     /// their requests.
@@ -20,8 +19,10 @@ extension EventLog {
         read(topic, order, since: since, nil, payer, completion)
     }
 
+    /// Whether a `@subscribe` script decides who may join the topic.
     public func isPersonal(_ topic: Topic) -> Bool { scripts.isPersonal(topic) }
 
+    /// Reads a personal topic for one joining caller; the script sees the caller, whose budget is charged.
     public func read(
         _ topic: Topic, for asker: ReadCaller, since: Position?, _ completion: @escaping LogRead.Completion
     ) {
@@ -60,7 +61,7 @@ extension EventLog {
 
     /// Sends the call of one page once there is room for it; then those of the others.
     private func send(_ read: Read, _ pages: LogPages, before: Int, weightUs: Int) {
-        desk.addOwn(weightUs: weightUs, refuse: { read.completion(.failure($0)) }) { [self] over in
+        scheduler.addOwn(weightUs: weightUs, refuse: { read.completion(.failure($0)) }) { [self] over in
             page(read, pages, before: before) { [self] result in
                 over()
                 switch result {

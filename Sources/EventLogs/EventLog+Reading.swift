@@ -77,7 +77,7 @@ extension EventLog {
     ) {
         guard isPersonal(topic) else { return completion(.success(())) }
         let refuse: (Refusal) -> Void = { completion(.failure($0)) }
-        desk.addOwn(weightUs: scripts.positionUs(topic), refuse: refuse) { [self] over in
+        scheduler.addOwn(weightUs: scripts.positionUs(topic), refuse: refuse) { [self] over in
             readPosition(topic, asker, isReported: true) { result in
                 over()
                 completion(result.map { _ in })
@@ -162,7 +162,7 @@ extension EventLog {
     /// While Redis is unavailable they stay due. A thousand a second leave room for publishes; a renewal later than at
     /// a third of the life still has the rest of it.
     public func sweep() {
-        idle.thin(topics: desk.statistics.topics.value) { lastDelivered($0)?.offset == 0 }
+        idle.thin(topics: scheduler.statistics.topics.value) { lastDelivered($0)?.offset == 0 }
         for _ in 0..<4 where link.isReady {
             let topics = idle.due(nowMs: reactor.nowMs, max: EventLog.renewedAtOnce) { lastDelivered($0)?.offset == 0 }
             guard !topics.isEmpty else { return }

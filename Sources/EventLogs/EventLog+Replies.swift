@@ -7,12 +7,14 @@ import Topics
 extension EventLog {
     static let nonsense = Refusal(.internalError, "the store answered something that cannot be")
 
+    /// A number as decimal text, as scripts take it.
     public static func decimal(_ value: Int) -> [UInt8] {
         var text: [UInt8] = []
         text.append(decimal: value)
         return text
     }
 
+    /// The number of an integer reply or of decimal text; `nil` for any other reply.
     public static func number(_ value: RESPValue) -> Int? {
         value.integer ?? value.bytes.flatMap { ASCII.decimal($0) }
     }
@@ -27,6 +29,7 @@ extension EventLog {
         }
     }
 
+    /// The position of two replies; `nil` when either is malformed.
     public static func position(_ epoch: RESPValue, _ offset: RESPValue) -> Position? {
         guard let epoch = epoch.bytes, let offset = number(offset) else { return nil }
         return Position(epoch: epoch, offset: offset)

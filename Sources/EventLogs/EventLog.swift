@@ -7,12 +7,13 @@ public import RedisLink
 public import Rights
 public import Topics
 
-/// A shard's access to Redis: scripts by their purpose, replies checked and converted into values.
+/// The logs of topics in Redis: publishes, histories, replays, and the reads for joins and repairs.
 ///
 /// Replies are as untrusted as any other input: a malformed one is `internal`, never a trap. Thread: the shard's.
 public final class EventLog: TopicReader {
     /// The result that a publisher receives.
     public struct PublishReceipt: Equatable, Sendable {
+        /// The position of the event; for a duplicate, that of the first one with the id.
         public var position: Position
         /// Whether the id was known: nothing was stored or sent.
         public var isDuplicate: Bool
@@ -24,6 +25,7 @@ public final class EventLog: TopicReader {
         public var position: Position?
         /// Gateways subscribed to its channel.
         public var nodes: Int
+        /// A JSON object; `nil` where the topic has no state, or none was asked for.
         public var state: [UInt8]?
     }
 
@@ -33,6 +35,7 @@ public final class EventLog: TopicReader {
         public var top: Position?
         /// The oldest offset kept, 0 when the log is empty.
         public var first: Int
+        /// The events of the page, oldest first.
         public var events: [ChannelMessage]
         /// The offset after which the next page begins; `nil` when this one reaches the end.
         public var next: Int?
@@ -60,7 +63,7 @@ public final class EventLog: TopicReader {
     let reactor: Reactor
     /// Positions that this shard's publishes and reads returned.
     var known: KnownPositions
-    let desk: ReadScheduler
+    let scheduler: ReadScheduler
     /// Now, milliseconds since 1970.
     let wallMs: () -> Int
     let budgets: Budgets
@@ -80,9 +83,10 @@ public final class EventLog: TopicReader {
     /// Receives script faults for the author of a `@subscribe` script; set once the log exists.
     public var onScriptFault: (_ name: String, _ text: String) -> Void = { _, _ in }
 
+    /// A log on `link`; without `replicas` an event is acknowledged once the primary has stored it.
     public init(
         _ reactor: Reactor, link: any RedisCalls, scripts: EventLogScripts, keys: Keys, limits: Limits,
-        access: AccessPolicy, desk: ReadScheduler, replicas: ReplicaWaits? = nil,
+        access: AccessPolicy, scheduler: ReadScheduler, replicas: ReplicaWaits? = nil,
         wallMs: @escaping () -> Int = { Clock.wallMs() }
     ) {
         self.wallMs = wallMs
@@ -96,14 +100,15 @@ public final class EventLog: TopicReader {
         known = KnownPositions(capacity: limits.knownPositionsMax)
         idle = IdlePositions(lifeSeconds: limits.idlePositionSeconds)
         self.access = access
-        self.desk = desk
-        budgets = desk.budgets
-        pages = SharedReader(desk)
-        peeks = SharedReader(desk)
-        replays = SharedReader(desk)
+        self.scheduler = scheduler
+        budgets = scheduler.budgets
+        pages = SharedReader(scheduler)
+        peeks = SharedReader(scheduler)
+        replays = SharedReader(scheduler)
         reactor.onTurnEnd = { [unowned self] in sendPublishes() }
     }
 
+    /// Whether calls can be made now.
     public var isReady: Bool { link.isReady }
 
     /// A lane of its own: publishes made in one lane are committed in their order.
@@ -112,7 +117,7 @@ public final class EventLog: TopicReader {
         return lanes
     }
 
-    /// The last position of a topic that this shard knows: from its members' feed, or from Redis's answers.
+    /// The last position of a topic that this shard knows: from its members' events, or from Redis's answers.
     public func top(_ topic: Topic) -> Position? {
         let (delivered, told) = (lastDelivered(topic), known[topic]?.position)
         guard let delivered, let told else { return delivered ?? told }
@@ -137,8 +142,8 @@ public final class EventLog: TopicReader {
 
     /// Publishes an event: offset, log and channel in one step; committed when the completion succeeds.
     ///
-    /// It is sent at the end of the tick's turn, with the other events of its topic, or after the pending call of the
-    /// topic. Events of one topic keep their order.
+    /// It is sent when the tick's messages have been read, with the other events of its topic, or after the pending
+    /// call of the topic. Events of one topic keep their order.
     ///
     /// `id` is the one of the request, bound to its publisher. `payer` is charged for Redis's time and for the stored
     /// bytes, unless it is a service; `nil`: the gateway itself.
@@ -229,7 +234,8 @@ public final class EventLog: TopicReader {
         }
     }
 
-    /// Parses the answer of a call and remembers its positions; gives back the bytes of events that Redis did not store.
+    /// Parses the answer of a call and remembers its positions; gives back the bytes of events that Redis did not
+    /// store.
     private func receipts(
         _ result: Result<RESPValue, RedisFailure>, _ group: PublishQueue<Publisher>.Group
     ) -> Result<Outcomes, Refusal> {

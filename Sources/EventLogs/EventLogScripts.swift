@@ -31,18 +31,31 @@ public struct EventLogScripts: Sendable {
     private let historyUs: Int
     /// Microseconds of Redis to read a page of a log for a join or a repair, at its limit.
     let logUs: Int
+    /// Adds a user to a topic's members, or removes them.
     public let setMember: ScriptID
+    /// Revokes a token, or all tokens of a user up to a time.
     public let revoke: ScriptID
+    /// Reads revocations and removals of members after a position.
     public let rightsChanges: ScriptID
+    /// Writes a topic's presence entries, and publishes the change.
     public let hereChange: ScriptID
+    /// Reads a topic's presence entries with their version.
     public let hereRead: ScriptID
+    /// Notes a gateway's heartbeat, and reads how old those of all gateways are.
     public let hereNodes: ScriptID
+    /// Puts a question into the list of an outside service, or answers from the cache.
     public let ask: ScriptID
+    /// Stores a service's answer in the cache for some seconds.
     public let keepAnswer: ScriptID
+    /// Reads letters: deliveries that were given up.
     public let deadLetters: ScriptID
+    /// Moves a given-up call back into its service's stream.
     public let retryCall: ScriptID
+    /// Moves a webhook receiver's cursor back to the event of a letter.
     public let retryWebhook: ScriptID
+    /// Puts calls of commands into an outbox, all or none.
     public let outboxPut: ScriptID
+    /// Reads how many entries the outbox's streams have, and the age of the oldest.
     public let outboxFigures: ScriptID
     /// Microseconds of Redis to read the presence of a full topic.
     public let hereReadUs: Int

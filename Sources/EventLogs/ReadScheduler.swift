@@ -3,19 +3,20 @@ public import Operations
 public import Reactors
 public import Rights
 
-/// Sends a shard's reads: charged, bounded in weight, in turns (see ``ReadQueue``).
+/// Sends reads to Redis: charged, bounded in weight, in turns (see ``ReadQueue``).
 ///
 /// Thread: the shard's.
 public final class ReadScheduler {
     /// A waiting read.
     public struct Read {
+        /// The caller whose turn it takes; `.crowd` for the gateway's own reads.
         public let payer: Payer
         /// Sends it; the argument must be called once it is over.
         public let send: (_ over: @escaping () -> Void) -> Void
         /// Called when it was not sent, and never will be.
         public let refuse: (Refusal) -> Void
 
-        /// Takes all members.
+        /// A read of a payer; exactly one of `send` and `refuse` is called.
         public init(
             payer: Payer, send: @escaping (_ over: @escaping () -> Void) -> Void, refuse: @escaping (Refusal) -> Void
         ) {
@@ -25,6 +26,7 @@ public final class ReadScheduler {
         }
     }
 
+    /// The budgets that reads are charged to, those of the node.
     public let budgets: Budgets
     let statistics: ShardStatistics
     private let reactor: Reactor
@@ -34,6 +36,7 @@ public final class ReadScheduler {
     private var timer: ReactorTimer?
     private var isSending = false
 
+    /// An empty queue, with the bounds and waiting times of `limits`; fails without a timer.
     public init(_ reactor: Reactor, limits: Limits, budgets: Budgets, statistics: ShardStatistics) throws(Errno) {
         self.reactor = reactor
         self.budgets = budgets

@@ -11,12 +11,16 @@ public final class SharedReader<Answer> {
     ///
     /// They are script, keys and arguments, without the time and others that differ from call to call.
     public struct Key: Hashable, Sendable {
+        /// The name of the script, or of the kind of read.
         public let script: String
+        /// The keys of Redis that it reads.
         public let keys: [[UInt8]]
+        /// The arguments that decide the answer.
         public let arguments: [[UInt8]]
+        /// Whether the callers are anonymous; these wait in another class, and share no read with known ones.
         public let isAnonymous: Bool
 
-        /// Takes all members.
+        /// The key of a read; reads with equal keys share one answer.
         public init(script: String, keys: [[UInt8]], arguments: [[UInt8]], isAnonymous: Bool) {
             self.script = script
             self.keys = keys
@@ -25,7 +29,9 @@ public final class SharedReader<Answer> {
         }
     }
 
+    /// The answer, or the reason why there is none.
     public typealias Outcome = Result<Answer, Refusal>
+    /// Receives the outcome once, on the shard's thread.
     public typealias Waiter = (Outcome) -> Void
 
     private struct Waiting {
@@ -33,11 +39,12 @@ public final class SharedReader<Answer> {
         let answer: Waiter
     }
 
-    private let desk: ReadScheduler
+    private let scheduler: ReadScheduler
     private var shared = SharedReads<Key, Waiting>()
 
-    public init(_ desk: ReadScheduler) {
-        self.desk = desk
+    /// A reader whose reads take their turns in the scheduler.
+    public init(_ scheduler: ReadScheduler) {
+        self.scheduler = scheduler
     }
 
     /// Answers a caller with a read that is sent from now on.
@@ -48,8 +55,8 @@ public final class SharedReader<Answer> {
         _ key: Key, payer: Payer, weightUs: Int, run: @escaping (@escaping Waiter) -> Void, _ answer: @escaping Waiter
     ) {
         if shared.isCoalesced(key) {
-            desk.statistics.readsShared.add(1)
-        } else if let refusal = desk.budgets.payOwn(payer, us: weightUs, nowMs: desk.nowMs) {
+            scheduler.statistics.readsShared.add(1)
+        } else if let refusal = scheduler.budgets.payOwn(payer, us: weightUs, nowMs: scheduler.nowMs) {
             return answer(.failure(refusal))
         }
         guard shared.add(Waiting(payer: payer, answer: answer), key) else { return }
@@ -71,7 +78,7 @@ public final class SharedReader<Answer> {
             refuse: { [self] refusal in
                 for waiter in shared.refused(key) { waiter.answer(.failure(refusal)) }
             })
-        desk.add(read, weightUs: weightUs)
+        scheduler.add(read, weightUs: weightUs)
     }
 }
 

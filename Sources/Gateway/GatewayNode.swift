@@ -231,7 +231,7 @@ public final class GatewayNode {
             log: node.log)
     }
 
-    /// Number of turns of the loops of the broker and of each shard; loops that have not started are missing.
+    /// Number of ticks of the loops of the bus and of each shard; loops that have not started are missing.
     public var turns: [Int] {
         (node.figures.busLoop.withLock { $0 }.map { [$0] } ?? []).map(\.ticks.value)
             + node.figures.shards.all.map(\.loop.ticks.value)
@@ -271,7 +271,7 @@ public final class GatewayNode {
     /// Whether every shard has ended.
     public var hasEnded: Bool { node.shardsRunning.load(ordering: .acquiring) == 0 }
 
-    /// Waits until every shard has ended, then ends the broker; a drain ends with a line in the log.
+    /// Waits until every shard has ended, then ends the bus; a drain ends with a line in the log.
     public func join() {
         for thread in threads { thread.join() }
         threads = []

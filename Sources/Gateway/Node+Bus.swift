@@ -3,7 +3,7 @@ import Core
 import Operations
 import Reactors
 
-/// The surroundings of the bus.
+/// The parts of the node that the bus uses.
 extension Node {
     var busContext: BusContext {
         BusContext(

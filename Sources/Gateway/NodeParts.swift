@@ -14,18 +14,26 @@ import WebPages
 
 /// The parts of a node that can be invalid: files read, keys parsed, scripts assembled, addresses bound.
 public struct NodeParts: Sendable {
+    /// The servers of Redis, with password and TLS read.
     public let redis: RedisTarget
+    /// The form of key names: plain, or tagged for a cluster.
     public let layout: KeyLayout
+    /// The scripts of the served packs, assembled for the layout.
     public let library: ScriptLibrary
+    /// The scripts that the gateway calls for itself.
     public let scripts: EventLogScripts
+    /// The namespaces' rules for topics.
     public let access: AccessPolicy
     let origins: OriginPolicy
+    /// Keys of tokens and services, and the certificate.
     public let keys: CallerGate.Keys
+    /// The TLS listener's context; `nil` without a certificate.
     public let tls: TLSContext?
     let shardCount: Int
     /// The time by which the node decides.
     let clock = NodeClock()
 
+    /// Reads and parses everything that the settings name; throws the first problem.
     public init(_ settings: GatewaySettings) throws(StartProblem) {
         var redis = try RedisTarget.reading(settings.redis, limits: settings.limits)
         redis.layout = LayoutGuard(settings.keys)

@@ -19,8 +19,8 @@ import Transports
 
 /// One reactor thread: its listeners, connections, sessions, topics, and its command link to Redis.
 ///
-/// The node's main flows meet here: bytes -> `HTTPPeer`, or a `ClientTransport`, its `Peer` and `Session` -> `TopicTable` or
-/// `EventLog`. Thread: its own.
+/// It owns the rooms, passes them the messages of other threads, and calls them in time. Bytes of clients do not pass
+/// here: a connection calls its `HTTPPeer` or its `ClientTransport`. Thread: its own.
 final class Shard {
     let node: Node
     let index: Int
@@ -44,7 +44,7 @@ final class Shard {
     let link: any RedisLinks
     /// `nil` unless an event must be on replicas before it is acknowledged.
     let replicas: ReplicaWaits?
-    private let desk: ReadScheduler
+    private let scheduler: ReadScheduler
     private var listeners: [Listener] = []
     private var operationsListeners: [Listener] = []
     private var secureListeners: [Listener] = []
@@ -81,13 +81,13 @@ final class Shard {
         self.reporter = reporter
         link = try Shard.link(node, context, index, reporter)
         replicas = try Shard.waits(node, context, index, reporter)
-        let desk = try ReadScheduler(reactor, limits: node.limits, budgets: node.budgets, statistics: statistics)
-        self.desk = desk
+        let scheduler = try ReadScheduler(reactor, limits: node.limits, budgets: node.budgets, statistics: statistics)
+        self.scheduler = scheduler
         store = EventLog(
             reactor, link: link, scripts: node.scripts, keys: node.keys, limits: node.limits, access: node.access,
-            desk: desk, replicas: replicas, wallMs: { [clock = node.clock] in clock.wallMs })
-        presence = try Shard.presence(node, index, reactor, link, desk, statistics)
-        commands = Shard.commands(node, index, link, replicas, desk, statistics, clock, store)
+            scheduler: scheduler, replicas: replicas, wallMs: { [clock = node.clock] in clock.wallMs })
+        presence = try Shard.presence(node, index, reactor, link, scheduler, statistics)
+        commands = Shard.commands(node, index, link, replicas, scheduler, statistics, clock, store)
         topics = TopicTable(
             limits: node.limits, store: store, channels: BusInterest(bus: node.bus, shard: index),
             statistics: statistics,
@@ -169,7 +169,7 @@ final class Shard {
         topics.sweep()
         presence.sweep()
         store.sweep()
-        desk.sweep()
+        scheduler.sweep()
         commands.sweep()
         polling.sweep()
         watches?.sweep(masters, nowMs: nowMs)
@@ -184,7 +184,7 @@ final class Shard {
         polling.beginBatch()
         for message in received { take(message) }
         received.removeAll(keepingCapacity: true)
-        topics.endTurn()
+        topics.endBatch()
         polling.endBatch()
         if topics.hasRounds, reactor.alarmMs == Int.max { reactor.alarmMs = nowMs }
     }

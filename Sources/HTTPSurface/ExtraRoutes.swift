@@ -16,12 +16,16 @@ public protocol ExtraRoutes {
 
 /// The rooms of a shard from which its extra routes are made.
 public struct ExtraRouteParts {
+    /// Limits, rates and clock of the routes.
     public let context: HTTPContext
+    /// Runs commands.
     public let commands: CommandService
+    /// Publishes events.
     public let topics: EventLog
+    /// The loop of the shard, for timers.
     public let reactor: Reactor
 
-    /// Takes all members.
+    /// The rooms of the shard on which the routes will be served.
     public init(context: HTTPContext, commands: CommandService, topics: EventLog, reactor: Reactor) {
         self.context = context
         self.commands = commands

@@ -8,14 +8,17 @@ import Rights
 public import Service
 public import Transports
 
-/// The services of a shard that its HTTP connections and routes share.
+/// The services that the HTTP connections and routes of one shard share.
 ///
 /// Thread: the shard's.
 public final class HTTPContext {
+    /// The clock of the shard.
     public let clock: ShardClock
+    /// The limits of requests and answers.
     public let limits: Limits
     let statistics: ShardStatistics
     let gate: CallerGate
+    /// The rates of users and addresses.
     public let rates: CallerRates
     /// Decides which routes and commands a caller may use.
     let callRights: CallRights
@@ -29,6 +32,7 @@ public final class HTTPContext {
     let accessLog: ClientAccess?
     let options: HTTPOptions
 
+    /// The services of one shard; `accessLog` is `nil` without an access log.
     public init(
         clock: ShardClock, limits: Limits, statistics: ShardStatistics, gate: CallerGate, rates: CallerRates,
         callRights: CallRights, library: ScriptLibrary, dialects: DialectRegistry, health: Health, memory: MemoryWatch,

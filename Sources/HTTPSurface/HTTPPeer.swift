@@ -12,9 +12,8 @@ import WebSocketCodec
 
 /// A connection that speaks HTTP: requests one after another, until one opens a WebSocket.
 ///
-/// Thread: the shard's.
-///
 /// One request is answered at a time. Later data of the client waits: at most one read of it, then in its socket.
+/// Thread: the shard's.
 public final class HTTPPeer: ConnectionHandler {
     /// A request from its head to its answer.
     private struct Pending {
@@ -47,6 +46,7 @@ public final class HTTPPeer: ConnectionHandler {
     private var onAbandoned: (() -> Void)?
     private var stash: [UInt8] = []
 
+    /// A peer of an accepted connection; `isSecure` when its listener terminates TLS.
     public init(_ server: HTTPServer, role: ListenerRole, isSecure: Bool) {
         self.server = server
         self.role = role
@@ -56,10 +56,12 @@ public final class HTTPPeer: ConnectionHandler {
 
     private var context: HTTPContext { server.context }
 
+    /// Keeps the connection, whose address the log may need.
     public func accepted(_ connection: Connection) {
         self.connection = connection
     }
 
+    /// Waits for a first request, at most `requestHeadMs`.
     public func opened(_ connection: Connection) {
         self.connection = connection
         server.opened(self)
@@ -71,6 +73,7 @@ public final class HTTPPeer: ConnectionHandler {
         connection.setDeadline(at: context.clock.nowMs + context.limits.requestHeadMs)
     }
 
+    /// Parses requests; bytes behind a request that is not answered yet are kept.
     public func received(_ bytes: Span<UInt8>) {
         guard !isBusy else {
             for index in 0..<bytes.count { stash.append(bytes[index]) }
@@ -366,6 +369,7 @@ public final class HTTPPeer: ConnectionHandler {
         if !isBusy && pending == nil && !parser.isInsideRequest { connection?.close(.restart) }
     }
 
+    /// Closes an idle connection; a request that did not arrive in time is answered with 408.
     public func deadlineReached() {
         guard let connection else { return }
         guard parser.isInsideRequest || pending != nil else {
@@ -375,6 +379,7 @@ public final class HTTPPeer: ConnectionHandler {
         refuse(.refusal(.requestTimeout("the request did not arrive in time")), method: nil, reason: .timeout)
     }
 
+    /// Logs the end, and notifies the route whose answer is pending.
     public func ended(_ reason: CloseReason) {
         if reason == .strayProxyHeader || reason == .proxyHeader { server.proxyMismatched(reason, onTLS: isSecure) }
         logEnd(reason)

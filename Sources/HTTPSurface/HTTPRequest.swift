@@ -5,6 +5,7 @@ import Rights
 
 /// One whole request.
 public struct HTTPRequest {
+    /// The request line and the header fields.
     public let head: HTTPRequestHead
     /// Empty until it has been received.
     public var body: [UInt8] = []

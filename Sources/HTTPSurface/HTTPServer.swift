@@ -15,6 +15,7 @@ public final class HTTPServer {
     /// Requests that wait for Redis; a drain lets them be answered.
     public private(set) var requestsInFlight = 0
 
+    /// A server without connections.
     public init(
         _ context: HTTPContext, _ router: Router, _ transports: TransportContext, _ polling: PollingServer,
         _ mismatch: ProxyMismatch

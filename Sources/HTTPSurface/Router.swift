@@ -15,19 +15,30 @@ public import Transports
 public final class Router {
     /// The rooms below the routes.
     public struct Services {
+        /// Runs commands.
         public let commands: CommandService
+        /// Publishes events and reads logs.
         public let topics: EventLog
+        /// Decides which topics a caller may read or publish on.
         public let access: AccessPolicy
+        /// Presence and counts of topics.
         public let reading: TopicReading
+        /// Changes members and revokes tokens.
         public let members: any MembershipWriter
+        /// Deliveries that were given up.
         public let deadLetters: DeadLetters
+        /// The budgets that exports and erasures are charged to.
         public let budgets: Budgets
+        /// The page of metrics, and the figures of health.
         public let metrics: Metrics
+        /// The OpenAPI documents.
         public let documents: OpenAPIDocuments
+        /// The polling sessions.
         public let polling: PollingServer
+        /// The routes beside the gateway's own; `nil` where there are none.
         public let extra: (any ExtraRoutes)?
 
-        /// Takes all members.
+        /// The rooms of one shard.
         public init(
             commands: CommandService, topics: EventLog, access: AccessPolicy, reading: TopicReading,
             members: any MembershipWriter, deadLetters: DeadLetters, budgets: Budgets, metrics: Metrics,
@@ -64,6 +75,7 @@ public final class Router {
     let crossOrigin: CrossOrigin
     let opener: SessionOpener
 
+    /// A router over these rooms.
     public init(_ context: HTTPContext, _ services: Services) {
         self.context = context
         pages = PageCheck(context: context)

@@ -39,7 +39,7 @@ public final class Budgets: Sendable {
         /// The namespace in which they stay.
         public let namespace: [UInt8]
 
-        /// Takes all members.
+        /// A bill of `us` microseconds and of the bytes in `kept`; neither is charged yet.
         public init(command: String, rates: [CallRate], role: CommandRole, us: Int, kept: KeptEvent, namespace: [UInt8])
         {
             self.command = command

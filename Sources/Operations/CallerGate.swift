@@ -12,10 +12,10 @@ public final class CallerGate: Sendable {
     public struct Keys: Sendable {
         /// Checks credentials.
         public var authenticator: Authenticator
-        /// The certificate of the TLS listener: pages of a name in it are the gateway's own.
+        /// The certificate of the TLS listener, whose names are the gateway's own; `nil` without one.
         public var certificate: TLSContext?
 
-        /// Takes all members.
+        /// The keys of one reading of the files; `certificate` is `nil` without a TLS listener.
         public init(authenticator: Authenticator, certificate: TLSContext?) {
             self.authenticator = authenticator
             self.certificate = certificate
@@ -28,6 +28,7 @@ public final class CallerGate: Sendable {
     public let origins: OriginPolicy
     private let allowsAnonymous: Bool
 
+    /// A gate without revocations; `allowsAnonymous` lets callers without credentials in.
     public init(_ keys: Keys, origins: OriginPolicy, allowsAnonymous: Bool) {
         self.keys = Guarded(keys)
         self.origins = origins

@@ -15,10 +15,12 @@ public final class ClientAccess: Sendable {
         case eventStream = "event_stream"
     }
 
+    /// The file or pipe that receives the lines.
     public let log: AccessLog
     /// The number of the newest connection.
     private let newest = Atomic<Int>(0)
 
+    /// Writes to `log`; connection numbers begin at 1.
     public init(log: AccessLog) {
         self.log = log
     }

@@ -11,6 +11,7 @@ public struct Condition: Equatable, Sendable {
         /// A link to one master of a cluster: `subscriber@host:port`, `shard-0@host:port`.
         case master(String)
 
+        /// The part's name in `/readyz` and in the log, such as `shard-0`.
         public var name: String {
             switch self {
             case .node: "node"
@@ -21,11 +22,14 @@ public struct Condition: Equatable, Sendable {
         }
     }
 
+    /// The part that is not ready.
     public let part: Part
+    /// The cause, from a closed table.
     public let reason: NotReadyReason
     /// Text of the server or the system, for the log only.
     public var detail = ""
 
+    /// A condition of one part; `detail` never reaches a client.
     public init(_ part: Part, _ reason: NotReadyReason, detail: String = "") {
         self.part = part
         self.reason = reason

@@ -9,7 +9,7 @@ public struct DescriptorRoom: Equatable, Sendable {
     /// The soft limit.
     public let limit: Int
 
-    /// Takes all members.
+    /// The room in a process that has `open` descriptors and may have `limit`.
     public init(open: Int, limit: Int) {
         self.open = open
         self.limit = limit

@@ -30,6 +30,7 @@ public struct DrainPlan<ID> {
     /// The longest hint, milliseconds.
     public let hintMsMax: Int
 
+    /// A plan that closes `ids`, in random order, between `nowMs` and `overMs` milliseconds later.
     public init(_ ids: [ID], nowMs: Int, overMs: Int, using random: inout some RandomNumberGenerator) {
         order = ids.shuffled(using: &random)
         startMs = nowMs

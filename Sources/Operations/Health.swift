@@ -1,7 +1,7 @@
 import Reactors
 public import Service
 
-/// Readiness of this node: it depends on proven delivery, not on an assumption.
+/// Readiness of a node: it depends on proven delivery, not on an assumption.
 ///
 /// It holds the readiness table. A watch reports the state of its row by ``set(_:_:)``. Thread: any.
 public final class Health: Sendable {
@@ -39,7 +39,7 @@ public final class Health: Sendable {
         log?.write(line.level, line.text, line.figures.map { ($0.name, $0.value) })
     }
 
-    /// Takes the broker's knowledge of delivery.
+    /// Takes the bus's knowledge of delivery.
     ///
     /// That is the unproven parts, when the link with the oldest proof was proven, and whether the proven parts may be
     /// used alone.
@@ -76,6 +76,7 @@ public final class Health: Sendable {
     /// Marks the node as draining: it accepts no more clients.
     public func drain() { set(.draining, .red()) }
 
+    /// Whether ``drain()`` was called; a drain never ends.
     public var isDraining: Bool { state.withLock { $0.table[.draining]?.isFine == false } }
 
     /// All conditions that are not met, most important first; empty when the node is ready.

@@ -11,9 +11,10 @@ public final class LoadWatch {
     public struct Master {
         /// `host:port`, or the path of a socket.
         public let name: String
+        /// The first shard's link to the master.
         public let link: CallLink
 
-        /// Takes all members.
+        /// A master by the name under which answers are kept.
         public init(name: String, link: CallLink) {
             self.name = name
             self.link = link

@@ -22,7 +22,7 @@ public final class MasterFigures: Sendable {
         /// Whether every link to it is proven.
         public let isProven: Bool
 
-        /// Takes all members.
+        /// A master at `host:port` that serves `slots` of the 16,384 slots.
         public init(address: String, slots: Int, isProven: Bool) {
             self.address = address
             self.slots = slots

@@ -8,8 +8,8 @@ import Synchronization
 /// Whether the process uses so much memory that new clients must be refused.
 ///
 /// The needs of connected clients are bounded elsewhere. A node close to its bound keeps them and refuses the next,
-/// rather than be killed with all of them. The file it reads stays open, so that a look needs no
-/// descriptor. Thread: ``look()`` from one, the rest from any.
+/// rather than be killed with all of them. The file it reads stays open, so that a look needs no descriptor.
+/// Thread: ``look()`` from one, the rest from any.
 public final class MemoryWatch: Sendable {
     /// Resident bytes beyond which memory is short.
     let boundBytes: Int
@@ -19,6 +19,7 @@ public final class MemoryWatch: Sendable {
 
     private static let pageBytes = max(sysconf(Int32(_SC_PAGESIZE)), 1)
 
+    /// Memory is short beyond `boundBytes` resident bytes; `/proc/self/statm` stays open for the whole life.
     public init(boundBytes: Int) {
         self.boundBytes = boundBytes
         // Without /proc the use is unknown, and memory never counts as short.

@@ -9,18 +9,26 @@ import Transport
 ///
 /// No label takes a value from input.
 public struct Metrics: Sendable {
+    /// Counters of all threads.
     public let figures: NodeFigures
+    /// The readiness table, and the age of the oldest proof.
     public let health: Health
+    /// The numbers of open, unauthenticated and refused connections.
     public let admission: NodeAdmission
+    /// Resident bytes at the last look.
     public let memory: MemoryWatch
+    /// The numbers of refused calls.
     public let budgets: Budgets
+    /// The current certificate, whose end is shown.
     public let gate: CallerGate
+    /// The log, whose dropped lines are counted.
     public let log: Log
+    /// The log of clients' troubles, whose sampled lines are counted.
     public let clientLog: ClientLog
     /// `nil` unless every request and connection is logged.
     public let accessLog: ClientAccess?
 
-    /// Takes all members.
+    /// The metrics of one node; `accessLog` is `nil` without an access log.
     public init(
         figures: NodeFigures, health: Health, admission: NodeAdmission, memory: MemoryWatch, budgets: Budgets,
         gate: CallerGate, log: Log, clientLog: ClientLog, accessLog: ClientAccess?

@@ -3,12 +3,11 @@ import Reactors
 import Rights
 public import Transport
 
-/// Limits the connections of this node: total, per address, unauthenticated, and new ones per second.
+/// Limits the connections of a node: total, per address, unauthenticated, and new ones per second.
 ///
 /// Peers on a unix socket have no address and count in the totals only.
 ///
-/// The one lock outside the mailbox besides the log's: taken once per accepted and once per ended connection, never for
-/// a message. Thread: any.
+/// Its lock (D8) is taken once for each accepted and each ended connection, never for a message. Thread: any.
 public final class NodeAdmission: Admission {
     private struct State {
         var open = 0
@@ -58,6 +57,7 @@ public final class NodeAdmission: Admission {
         return address.limitKey
     }
 
+    /// Takes a place for a new connection, unless memory is short or a limit is reached.
     public func admit(_ address: IPAddress?) -> Bool {
         let key = key(address)
         let nowMs = Clock.monotonicMs()
@@ -82,6 +82,7 @@ public final class NodeAdmission: Admission {
             && state.rates.take(key, nowMs: nowMs)
     }
 
+    /// Counts a proxied connection for the client's own address; without a place there, the counts stay.
     public func move(from proxy: IPAddress?, to client: IPAddress?, wasEstablished: Bool) -> Bool {
         let (old, new) = (key(proxy), key(client))
         let nowMs = Clock.monotonicMs()
@@ -96,6 +97,7 @@ public final class NodeAdmission: Admission {
         }
     }
 
+    /// Takes the connection out of the counts of unauthenticated ones.
     public func established(_ address: IPAddress?) {
         let key = key(address)
         state.withLock { state in
@@ -104,6 +106,7 @@ public final class NodeAdmission: Admission {
         }
     }
 
+    /// Gives a place back; one that `wasEstablished` is no longer among the unauthenticated.
     public func release(_ address: IPAddress?, wasEstablished: Bool) {
         let key = key(address)
         state.withLock { state in

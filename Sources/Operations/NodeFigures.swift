@@ -12,9 +12,9 @@ public final class NodeFigures: Sendable {
     public let startedMs = Clock.monotonicMs()
     /// Each shard's figures.
     public let shards = Registry<ShardStatistics>()
-    /// The broker's figures.
+    /// The bus's figures.
     public let bus = BusStatistics()
-    /// The figures of the broker's loop; `nil` until it runs.
+    /// The figures of the bus's loop; `nil` until it runs.
     public let busLoop = Guarded<LoopStatistics?>(nil)
     /// Reloads of certificate and keys.
     public let reloads = ReloadStatistics()

@@ -16,7 +16,7 @@ public enum NotReadyReason: Hashable, Sendable {
     case probeLost
     /// The links lead to different Redis processes.
     case redisMismatch
-    /// The broker's thread could not start.
+    /// The bus's thread could not start.
     case busFailed
     /// The shard's thread could not start.
     case shardFailed

@@ -6,7 +6,9 @@ import Configuration
 public struct ReadinessTable: Sendable {
     /// The current state of a row.
     public struct Entry: Equatable, Sendable {
+        /// The promise.
         public let row: ReadinessRow
+        /// The last state that a watch reported.
         public var state: RowState
         /// When the state began, milliseconds since 1970; `nil` while the promise has always held.
         public var sinceMs: Int?

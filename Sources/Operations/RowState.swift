@@ -21,10 +21,13 @@ public struct RowState: Equatable, Sendable {
 
     /// A name and a value: a field of the log line and of `/v1/health`.
     public struct Figure: Equatable, Sendable {
+        /// The field's name in the log line and in JSON.
         public let name: String
+        /// The value as text; numbers are decimal.
         public let value: String
     }
 
+    /// The effect on readiness.
     public let severity: Severity
     /// One word for the cause; empty where a row has only one.
     ///

@@ -2,7 +2,7 @@ public import Reactors
 import RedisLink
 public import Transport
 
-/// Figures of one shard.
+/// Counters of one shard, which its rooms share.
 ///
 /// Thread: written by the shard's, readable by any.
 public final class ShardStatistics: Sendable {
@@ -113,15 +113,16 @@ public final class ShardStatistics: Sendable {
     /// The loop of this shard.
     public let loop: LoopStatistics
 
+    /// Zero counts, beside the figures that the shard's reactor and listener keep themselves.
     public init(transport: TransportStatistics, loop: LoopStatistics) {
         self.transport = transport
         self.loop = loop
     }
 }
 
-/// Figures of the broker.
+/// Figures of the bus.
 ///
-/// Thread: written by the broker's, readable by any.
+/// Thread: written by the bus's, readable by any.
 public final class BusStatistics: Sendable {
     /// Messages on topics' channels.
     public let channelMessages = Counter()

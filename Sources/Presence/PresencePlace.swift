@@ -3,7 +3,7 @@ import Dialects
 import Topics
 import Transport
 
-/// One topic's presence on one shard: the room, and the sessions that watch it or are listed in it.
+/// One topic's presence on one shard: the known entries, and the sessions that watch the topic or are listed there.
 ///
 /// Thread: the shard's.
 public final class PresencePlace {
@@ -23,6 +23,7 @@ public final class PresencePlace {
         let slice: Int
     }
 
+    /// Receives the entry's id once Redis has stored the entry, or the refusal.
     public typealias Answer = (Result<PresenceID, Refusal>) -> Void
 
     /// A request that waits until its entry is written.

@@ -3,16 +3,18 @@ public import EventLogs
 public import RedisLink
 public import Rights
 
-/// A shard's access to the presence in Redis; replies are as untrusted as any other input.
+/// The presence of topics in Redis; replies are as untrusted as any other input.
 ///
 /// Thread: the shard's.
 public final class PresenceStore {
-    /// The shard that writes the entries.
+    /// The shard that writes the entries, by which others notice its end.
     public struct Origin: Sendable {
+        /// The node's name.
         public let node: [UInt8]
+        /// The shard's number on that node, from 0.
         public let shard: Int
 
-        /// Takes all members.
+        /// A writer that no other node or shard of this Redis is.
         public init(node: [UInt8], shard: Int) {
             self.node = node
             self.shard = shard
@@ -51,10 +53,10 @@ public final class PresenceStore {
 
     /// A store for the entries of a shard; reads for callers go through the read queue.
     public init(
-        _ link: any RedisCalls, _ scripts: EventLogScripts, _ keys: Keys, _ limits: Limits, _ desk: ReadScheduler,
+        _ link: any RedisCalls, _ scripts: EventLogScripts, _ keys: Keys, _ limits: Limits, _ scheduler: ReadScheduler,
         _ origin: Origin
     ) {
-        lists = SharedReader(desk)
+        lists = SharedReader(scheduler)
         self.link = link
         self.scripts = scripts
         self.keys = keys

@@ -52,11 +52,11 @@ extension PresenceTracker {
             wake(place)
         }
         statistics.presenceReads.add(1)
-        desk.addOwn(weightUs: store.readUs(limits.presenceMembersMax), refuse: { _ in failed() }) { [self] over in
+        scheduler.addOwn(weightUs: store.readUs(limits.presenceMembersMax), refuse: { _ in failed() }) { [self] over in
             store.read(place.topic) { [self] result in
                 over()
                 guard case .success(let found) = result else { return failed() }
-                if let payer { desk.budgets.charge(payer, us: store.readUs(found.members.count), nowMs: nowMs) }
+                if let payer { scheduler.budgets.charge(payer, us: store.readUs(found.members.count), nowMs: nowMs) }
                 guard place.reading == reading else { return }
                 let names = Set(found.members.map { Array($0.id.node) })
                 if names.allSatisfy({ nodes.isAlive($0, nowMs: nowMs) }) { return take(found, place, reading) }

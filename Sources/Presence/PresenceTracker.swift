@@ -14,8 +14,9 @@ import Transport
 /// A crowd of new members therefore costs Redis and each client a few messages, not one for each member. Thread: the
 /// shard's.
 public final class PresenceTracker {
+    /// The presence in Redis, for reads of callers over HTTP.
     public let store: PresenceStore
-    let desk: ReadScheduler
+    let scheduler: ReadScheduler
     let limits: Limits
     let statistics: ShardStatistics
     let node: [UInt8]
@@ -44,13 +45,14 @@ public final class PresenceTracker {
     /// Maximum entries of one message.
     private static let toldAtOnce = 256
 
+    /// A tracker without entries; the entries that it writes name `origin`.
     public init(
-        _ reactor: Reactor, _ store: PresenceStore, _ desk: ReadScheduler, _ limits: Limits,
+        _ reactor: Reactor, _ store: PresenceStore, _ scheduler: ReadScheduler, _ limits: Limits,
         _ statistics: ShardStatistics, _ origin: PresenceStore.Origin
     ) throws(Errno) {
         self.reactor = reactor
         self.store = store
-        self.desk = desk
+        self.scheduler = scheduler
         self.limits = limits
         self.statistics = statistics
         node = origin.node

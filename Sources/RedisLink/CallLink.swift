@@ -320,7 +320,7 @@ public final class CallLink: RedisSocketOwner, RedisLinks {
         }
     }
 
-    private func tell(_ news: RunSeal.News?) {
+    private func tell(_ news: RunSeal.Outcome?) {
         switch news {
         case .lost: onDoubt("redis no longer syncs every write; this run's positions end with its next restart")
         case .doubted: onDoubt("redis may have lost writes that it had answered; epochs begin anew")

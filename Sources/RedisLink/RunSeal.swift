@@ -7,7 +7,7 @@ public import Core
 /// Pure: no I/O.
 struct RunSeal {
     /// A change for the owner of a link.
-    enum News: Equatable, Sendable {
+    enum Outcome: Equatable, Sendable {
         /// The server no longer syncs every write: positions of this run are not valid in later runs.
         case lost
         /// Nothing proves that the last run kept every write that it answered: positions of earlier runs are not valid.
@@ -46,7 +46,7 @@ struct RunSeal {
     }
 
     /// Takes the facts that the server reports now; returns a change, if there is one.
-    mutating func look(_ facts: ServerFacts) -> News? {
+    mutating func look(_ facts: ServerFacts) -> Outcome? {
         guard facts.tellsPersistence else { return nil }
         guard !facts.isDurable else {
             askedRun = []
@@ -81,7 +81,7 @@ struct RunSeal {
     /// Takes the answer to ``question(_:nowMs:)``; returns a change, if there is one.
     ///
     /// After an error a sealed connection stays sealed, and another has no `+` until Redis answers.
-    mutating func took(_ answer: RESPValue, _ facts: ServerFacts) -> News? {
+    mutating func took(_ answer: RESPValue, _ facts: ServerFacts) -> Outcome? {
         guard let text = answer.bytes, answer.failure == nil else { return nil }
         guard text.first == UInt8(ascii: "+") else {
             (generation, hasSeenWeakness) = (nil, true)

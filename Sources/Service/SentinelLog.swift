@@ -4,7 +4,7 @@ public import RedisLink
 /// Logs the reports of a watch of Sentinels.
 public enum SentinelLog {
     /// Writes one line for each report.
-    public static func tell(_ news: SentinelWatch.News, _ log: Log) {
+    public static func tell(_ news: SentinelWatch.Event, _ log: Log) {
         switch news {
         case .found(let master):
             log.write(.info, "redis master found", [("master", master)])

@@ -26,7 +26,8 @@ public protocol ClientTransport: AnyObject {
     func send(_ unit: WireUnit)
     /// Sends an event that many share; false when the client reads too slowly to take it.
     ///
-    /// A backlog event (`isBacklog`) is queued beyond the queue's bound. `own` is sent with the event, or neither is sent.
+    /// A backlog event (`isBacklog`) is queued beyond the queue's bound. `own` is sent with the event, or neither is
+    /// sent.
     func send(_ delivery: Delivery, _ encoding: Encoding, own: EventDecoration?, isBacklog: Bool) -> Bool
     /// Sends events that many share as one unit; false, and nothing sent, when there is no room for all of them.
     func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool

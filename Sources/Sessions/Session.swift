@@ -8,7 +8,7 @@ import Transport
 
 /// One client session of a connection: performs the actions of its ``SessionState``, and forwards events.
 ///
-/// The outlet encodes messages and transports them. Thread: the shard's.
+/// Its ``SessionOutput`` encodes messages and transports them. Thread: the shard's.
 public final class Session: TopicClient, PresenceListener {
     /// A topic of this session: joining while `place` is nil, live otherwise.
     private struct Membership {
@@ -46,9 +46,9 @@ public final class Session: TopicClient, PresenceListener {
     /// The event by which the scripts report that the set of followed topics has changed.
     private static let followsChanged = Array("follows:changed".utf8)
 
-    /// A session that sends through the outlet.
+    /// A session that sends through an output.
     ///
-    /// The outlet calls ``ended()``. The session never notifies the outlet of its own end.
+    /// The output calls ``ended()``; the session never notifies it of its own end.
     init(
         _ services: SessionServices, output: any SessionOutput, sessionID: SessionID, encoding: Encoding, caller: Caller
     ) {
@@ -239,7 +239,8 @@ public final class Session: TopicClient, PresenceListener {
 
     private func leave(_ topic: Topic) {
         if present.remove(topic) != nil { services.presence.left(self, topic) }
-        // The topic may still hand over events, which are treated by the membership: a followed one is removed after that.
+        // The topic may still hand over events, which are treated by the membership: a followed one is removed after
+        // that.
         if let membership = followed[topic] {
             services.topics.leave(self, membership.feed, place: membership.place)
             followed[topic] = nil

@@ -11,19 +11,25 @@ public import Transport
 ///
 /// The connection knows whether it has ended. Thread: the shard's.
 public protocol ConnectionTransport: ConnectionHandler, ClientTransport {
+    /// The services that it shares with the other transports of its shard.
     var context: TransportContext { get }
+    /// The client's connection, also after its end.
     var connection: Connection { get }
 }
 
 extension ConnectionTransport {
+    /// The address of the connection's peer, or the one that a trusted proxy reports.
     public var address: IPAddress? { connection.address }
 
+    /// Does nothing: the connection was open before it was handed over.
     public func opened(_ connection: Connection) {}
 
+    /// Frames the unit; a client whose queue has no room for it is closed.
     public func send(_ unit: WireUnit) {
         transmit(framing.frame([unit]))
     }
 
+    /// Queues the event's shared bytes; an event that the dialect cannot express is only counted.
     public func send(_ delivery: Delivery, _ encoding: Encoding, own: EventDecoration?, isBacklog: Bool) -> Bool {
         // Bytes for a single client, such as a recovery, stay plain: deflating them for each of many reconnecting
         // clients is costly.
@@ -36,6 +42,7 @@ extension ConnectionTransport {
         return connection.send(frame, item: delivery, isBacklog: isBacklog) || !connection.isOpen
     }
 
+    /// Queues the events as one burst.
     public func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool {
         guard let burst = batch.burst(encoding) else { return false }
         return connection.send(burst)
@@ -47,6 +54,7 @@ extension ConnectionTransport {
         context.logEnd(reason, of: peer, at: address, bytesUnsent: connection.bytesUnsent)
     }
 
+    /// Takes the connection out of the counts of unauthenticated ones.
     public func established() {
         connection.markEstablished()
     }
@@ -56,6 +64,7 @@ extension ConnectionTransport {
         if !connection.send(bytes) && connection.isOpen { close(.slowConsumer) }
     }
 
+    /// Thins the queue as namespaces allow; otherwise closes the client as a slow consumer.
     public func readTooSlowly(_ bound: OutboundBound) -> Bool {
         guard connection.isOpen else { return false }
         if bound != .stuck, thin(bound) { return true }

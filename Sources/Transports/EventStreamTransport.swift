@@ -10,8 +10,11 @@ public import Transport
 ///
 /// The end of the connection marks the end of the body, so that every proxy forwards it. Thread: the shard's.
 public final class EventStreamTransport: ConnectionTransport {
+    /// The services that it shares with the other transports of its shard.
     public let context: TransportContext
+    /// The connection whose response the stream is.
     public let connection: Connection
+    /// The peer that the transport serves; `nil` after the end.
     public private(set) var peer: Peer?
 
     /// The transport of a client whose request was granted; ``begin()`` sends the head of the response.
@@ -35,11 +38,13 @@ public final class EventStreamTransport: ConnectionTransport {
         close(.badRequest)
     }
 
+    /// Passes the deadline to the peer, which alone has any.
     public func deadlineReached() {
         peer?.deadlineReached()
         deadlineChanged()
     }
 
+    /// Logs the end, then ends the peer and its sessions.
     public func ended(_ reason: CloseReason) {
         logEnd(reason)
         peer?.ended()
@@ -49,14 +54,17 @@ public final class EventStreamTransport: ConnectionTransport {
 
     // MARK: Transport
 
+    /// Records of an event stream.
     public var framing: Framing { .eventStream }
 
+    /// Sends a last record `closed` with the reason; slow clients lose their queue.
     public func close(_ reason: CloseReason) {
         guard connection.isOpen else { return }
         let text = "event: closed\ndata: {\"event\":\"closed\",\"data\":{\"reason\":\"\(reason.rawValue)\"}}\n\n"
         connection.close(reason, last: Array(text.utf8), discarding: reason == .slowConsumer)
     }
 
+    /// Sets the connection's deadline to the peer's.
     public func deadlineChanged() {
         connection.setDeadline(at: peer?.deadlineMs ?? Int.max)
     }

@@ -9,14 +9,16 @@ public import Sessions
 public import Topics
 import Transport
 
-/// The services of a shard that its transports share.
+/// The services that the transports of one shard share.
 ///
 /// Each transport holds one reference to it. Thread: the shard's.
 public final class TransportContext {
+    /// The clock of the shard.
     public let clock: ShardClock
     let limits: Limits
     /// Number of shards of the node, which share the limit on all waiting bytes.
     let shardCount: Int
+    /// The counters of the shard.
     public let statistics: ShardStatistics
     /// For clients that agreed on `permessage-deflate`.
     let deflation: Deflation
@@ -28,6 +30,7 @@ public final class TransportContext {
     private let accessLog: ClientAccess?
     private let services: SessionServices
 
+    /// The services of one shard; `accessLog` is `nil` without an access log.
     public init(
         clock: ShardClock, limits: Limits, shardCount: Int, statistics: ShardStatistics, deflation: Deflation,
         access: AccessPolicy, services: SessionServices, open: OpenTransports, clientLog: ClientLog,

@@ -13,11 +13,14 @@ public import WebSocketCodec
 ///
 /// Thread: the shard's.
 public final class WebSocketTransport: ConnectionTransport {
+    /// The services that it shares with the other transports of its shard.
     public let context: TransportContext
+    /// The connection that was upgraded.
     public let connection: Connection
     private var decoder: WebSocketDecoder
     /// The peer that the transport serves; `nil` for an echo, and after the end.
     public private(set) var peer: Peer?
+    /// Data frames, deflated where the client agreed on it.
     public let framing: Framing
     private let isEcho: Bool
     private var controls: TokenBucket
@@ -87,8 +90,10 @@ public final class WebSocketTransport: ConnectionTransport {
 
     // MARK: ConnectionHandler
 
+    /// Does nothing: the connection was open before its upgrade.
     public func opened(_ connection: Connection) {}
 
+    /// Decodes frames, and pauses reading from a client that sends too fast.
     public func received(_ bytes: Span<UInt8>) {
         lastInboundMs = context.clock.nowMs
         pongMs = Int.max
@@ -155,6 +160,7 @@ public final class WebSocketTransport: ConnectionTransport {
         return false
     }
 
+    /// Resumes reading, sends a due ping, closes a silent client, and passes the deadline to the peer.
     public func deadlineReached() {
         let nowMs = context.clock.nowMs
         if nowMs >= readAgainMs {
@@ -181,6 +187,7 @@ public final class WebSocketTransport: ConnectionTransport {
         deadlineChanged()
     }
 
+    /// Logs the end, then ends the peer and its sessions.
     public func ended(_ reason: CloseReason) {
         logEnd(reason)
         probed?.probed(false)
@@ -192,16 +199,19 @@ public final class WebSocketTransport: ConnectionTransport {
 
     // MARK: Transport
 
+    /// Sends one data frame, deflated for this client alone where it agreed on it.
     public func send(_ unit: WireUnit) {
         let frame = framing.frame([unit])
         guard case .webSocketDeflated(let window) = framing else { return transmit(frame) }
         transmit(context.deflation.deflated(frame, window))
     }
 
+    /// Sends a close frame with the dialect's code; slow clients lose their queue.
     public func close(_ reason: CloseReason) {
         close(reason, detail: "")
     }
 
+    /// Sets the connection's deadline to the earliest of ping, pong, pause, probe and peer.
     public func deadlineChanged() {
         connection.setDeadline(at: min(pingMs, pongMs, readAgainMs, probeEndMs, peer?.deadlineMs ?? Int.max))
     }

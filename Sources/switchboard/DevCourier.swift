@@ -17,7 +17,8 @@ final class DevCourier: Sendable {
     /// The courier's credentials at the stand-in for APNs.
     private static let apns = (keyID: "DEV0000001", team: "DEV0000000", topic: "dev.switchboard")
 
-    /// Starts both beside a gateway, whose pages show the phones; its output goes to `courier.log` in the state directory.
+    /// Starts both beside a gateway, whose pages show the phones; its output goes to `courier.log` in the state
+    /// directory.
     init(
         program: String, beside gateway: GatewaySettings, phones: DemoPhones, state: StateDirectory
     ) throws(StartProblem) {

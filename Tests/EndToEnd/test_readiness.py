@@ -183,7 +183,7 @@ def test_health_is_told_to_services_alone(gw, token):
 
 def test_the_page_lists_the_rows_of_the_code():
     """Name, severity, log line and mend of `docs/readiness.md` are those of the code."""
-    code = (ROOT / "Sources/Gateway/Operations/ReadinessRow.swift").read_text()
+    code = (ROOT / "Sources/Operations/ReadinessRow.swift").read_text()
     page = (ROOT / "docs/readiness.md").read_text()
     cases = re.findall(r"^    case (\w+)(?: = \"(\w+)\")?$", code, re.M)
     names = [raw or name for name, raw in cases]

@@ -21,10 +21,10 @@ import Testing
         let members = try shop.members(3, of: 1, at: 0)
         for offset in 1...3 { try shop.event(1, offset: offset) }
         #expect(members.allSatisfy { $0.events == 0 })
-        shop.table.endTurn()
+        shop.table.endBatch()
         #expect(members.allSatisfy { $0.batches == [3] } && !shop.table.hasRounds)
         try shop.event(1, offset: 4)
-        shop.table.endTurn()
+        shop.table.endBatch()
         #expect(members.allSatisfy { $0.batches == [3] && $0.events == 4 }, "one alone needs no batch")
         #expect(try isBalanced(shop))
     }
@@ -34,7 +34,7 @@ import Testing
         let small = try shop.members(2, of: 2, at: 0)
         try shop.event(1, offset: 1)
         try shop.event(2, offset: 1)
-        shop.table.endTurn()
+        shop.table.endBatch()
         #expect(small.map(\.events) == [1, 1] && large.allSatisfy { $0.events == 0 })
         #expect(!shop.table.serveSlice() && large.map(\.events) == [1, 1, 0, 0, 0])
         #expect(!shop.table.serveSlice() && large.map(\.events) == [1, 1, 1, 1, 0])
@@ -47,10 +47,10 @@ import Testing
     @Test func whatComesDuringALapNeedNotWaitForTheNext() throws {
         let (shop, members) = try shopWithLargeTopic(members: 5)
         try shop.event(1, offset: 1)
-        shop.table.endTurn()
+        shop.table.endBatch()
         _ = shop.table.serveSlice()
         for offset in 2...3 { try shop.event(1, offset: offset) }
-        shop.table.endTurn()
+        shop.table.endBatch()
         #expect(!shop.table.serveSlice() && shop.table.serveSlice())
         #expect(members.map(\.events) == [1, 1, 3, 3, 3])
         #expect(shop.table.hasRounds)
@@ -63,10 +63,10 @@ import Testing
         let shop = try TopicShop(sliceMembers: TopicTurnTests.slice)
         let topics = try (1...2).map { try shop.members(3, of: $0, at: 0) }
         for number in 1...2 { try shop.event(number, offset: 1) }
-        shop.table.endTurn()
+        shop.table.endBatch()
         #expect(!shop.table.serveSlice())
         try shop.event(1, offset: 2)
-        shop.table.endTurn()
+        shop.table.endBatch()
         #expect(shop.table.serveSlice(), "the first topic's lap")
         #expect(!shop.table.serveSlice() && shop.table.serveSlice(), "the second's, before the first has another")
         #expect(topics[1].allSatisfy { $0.events == 1 } && topics[0].map(\.events) == [1, 1, 2])
@@ -77,13 +77,13 @@ import Testing
     @Test func whoLeavesGetsWhatCameBeforeAndSoDoesWhoTakesThePlace() throws {
         let (shop, members) = try shopWithLargeTopic(members: 5)
         for offset in 1...2 { try shop.event(1, offset: offset) }
-        shop.table.endTurn()
+        shop.table.endBatch()
         _ = shop.table.serveSlice()
         let leaving = try #require(members[0].membership)
         shop.table.leave(members[0], leaving.feed, place: leaving.place)
         #expect(members.map(\.events) == [2, 2, 0, 0, 2], "the last is before those whose turn comes")
         try shop.event(1, offset: 3)
-        shop.table.endTurn()
+        shop.table.endBatch()
         shop.finishLaps()
         #expect(members.map(\.events) == [2, 3, 3, 3, 3])
         #expect(try isBalanced(shop))
@@ -92,7 +92,7 @@ import Testing
     @Test func aLapEndsWhenEverybodyHasLeft() throws {
         let (shop, members) = try shopWithLargeTopic(members: 3)
         try shop.event(1, offset: 1)
-        shop.table.endTurn()
+        shop.table.endBatch()
         _ = shop.table.serveSlice()
         try shop.event(1, offset: 2)
         for member in members {
@@ -112,7 +112,7 @@ import Testing
         try shop.event(1, offset: 1)
         try shop.answer(0)
         #expect(late.subscribed == 1 && late.events == 2, "they follow its answer")
-        shop.table.endTurn()
+        shop.table.endBatch()
         shop.finishLaps()
         #expect(late.events == 2 && members.allSatisfy { $0.events == 2 })
         #expect(try isBalanced(shop))
@@ -123,7 +123,7 @@ import Testing
         for offset in 1...1_000 { try shop.event(1, offset: offset) }
         let feed = try #require(members[0].membership).feed
         #expect(feed.round.events.capacity >= 1_000)
-        shop.table.endTurn()
+        shop.table.endBatch()
         shop.finishLaps()
         #expect(members.allSatisfy { $0.events == 1_000 })
         #expect(feed.round.isEmpty && feed.round.bytes == 0 && feed.round.events.capacity <= FanoutRound.keptCapacity)
@@ -133,7 +133,7 @@ import Testing
     @Test func aSliceIsAsLargeAsWhatItsMembersGet() throws {
         let (shop, members) = try shopWithLargeTopic(members: 3)
         for offset in 1...4 { try shop.event(1, offset: offset) }
-        shop.table.endTurn()
+        shop.table.endBatch()
         let feed = try #require(members[0].membership).feed
         #expect(feed.bytesOfNextBatch == feed.round.bytes && feed.round.bytes > 0)
         #expect(!shop.table.serveSlice())
@@ -152,7 +152,7 @@ import Testing
         let bytesMax = Limits().outboundBytesMax
         for offset in 1...2 { try shop.event(1, offset: offset, bytes: bytesMax / 2) }
         #expect(members.allSatisfy { $0.events == 1 })
-        shop.table.endTurn()
+        shop.table.endBatch()
         shop.finishLaps()
         #expect(members.allSatisfy { $0.events == 2 })
         #expect(try isBalanced(shop))

@@ -229,7 +229,7 @@ final class TopicWorld: TopicReader {
         case 24..<42:
             // A turn may end between two messages or bring both.
             deliver()
-            if Bool.random(using: &random) { table.endTurn() }
+            if Bool.random(using: &random) { table.endBatch() }
             // The topic is large for its members: one of them has its turn.
             if Bool.random(using: &random) { _ = table.serveSlice() }
         case 42..<52: execute()
@@ -276,7 +276,7 @@ final class TopicWorld: TopicReader {
             takeMessages()
             confirm()
             while !channel.isEmpty { deliver() }
-            table.endTurn()
+            table.endBatch()
             while table.hasRounds { _ = table.serveSlice() }
             while requests.contains(where: { $0.answer == nil }) { execute() }
             while requests.first?.answer != nil { reply() }

@@ -42,10 +42,10 @@ final class WebhookDispatcher {
         self.lanes = lanes
         guard !lanes.isEmpty else { return }
         // Events published before the subscription may have been missed.
-        let news = WebhookListener.News(
+        let observer = WebhookListener.Observer(
             onLive: { [weak self] in self?.sweep() },
             onTopic: { [weak self] topic in self?.told(topic) })
-        ears = try WebhookListener(parts, redis, lanes.map(\.patterns), news)
+        ears = try WebhookListener(parts, redis, lanes.map(\.patterns), observer)
     }
 
     /// Whether events are reported as they happen.

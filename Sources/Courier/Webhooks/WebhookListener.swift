@@ -10,7 +10,7 @@ import Service
 /// report the logs that grew. Thread: the courier's.
 final class WebhookListener: KeyEventsOwner {
     /// The callbacks.
-    struct News {
+    struct Observer {
         /// All subscriptions of a server are active: events published before may have been missed.
         let onLive: () -> Void
         /// An event was published on a topic.
@@ -18,7 +18,7 @@ final class WebhookListener: KeyEventsOwner {
     }
 
     private let parts: CourierParts
-    private let news: News
+    private let observer: Observer
     /// Whether keyspace events report the topics.
     private let watchesLogs: Bool
     private var events: KeyEvents?
@@ -29,10 +29,10 @@ final class WebhookListener: KeyEventsOwner {
     private static let facet = Array("#log".utf8)
 
     init(
-        _ parts: CourierParts, _ redis: WholeRedis, _ wanted: [WebhookPatterns], _ news: News
+        _ parts: CourierParts, _ redis: WholeRedis, _ wanted: [WebhookPatterns], _ observer: Observer
     ) throws(Errno) {
         self.parts = parts
-        self.news = news
+        self.observer = observer
         let watchesLogs = redis.link.isSharded
         self.watchesLogs = watchesLogs
         let all = wanted.map { watchesLogs ? $0.logs(parts.keys) : $0.channels(parts.keys) }
@@ -77,16 +77,16 @@ final class WebhookListener: KeyEventsOwner {
 
     // MARK: KeyEventsOwner
 
-    func patternsLive() { news.onLive() }
+    func patternsLive() { observer.onLive() }
 
     func patternMessage(_ channel: [UInt8], _ payload: [UInt8]) {
         guard watchesLogs else {
-            if let topic = parts.keys.topic(ofChannel: channel) { news.onTopic(topic) }
+            if let topic = parts.keys.topic(ofChannel: channel) { observer.onTopic(topic) }
             return
         }
         let name = channel.dropFirst(WebhookListener.prefix.count).dropLast(WebhookListener.facet.count)
         guard payload == WebhookListener.added, let topic = parts.keys.topic(ofChannel: Array(name)) else { return }
-        news.onTopic(topic)
+        observer.onTopic(topic)
     }
 
     func patternsLost(_ failure: RedisFailure) {

@@ -5,7 +5,7 @@ import Rights
 import Service
 import Sessions
 
-/// The services of a shard by which it learns of lost rights and takes them from its sessions.
+/// The services by which a shard reads changes of rights and withdraws topics from its sessions.
 struct RightsContext {
     let clock: ShardClock
     /// Whether the clock of all nodes is known.

@@ -5,7 +5,7 @@ import HTTPSurface
 import RedisLink
 import Rights
 
-/// A shard's access to the rights in Redis: members, revocations and removals.
+/// The rights in Redis: members, revocations and removals.
 ///
 /// Replies are as untrusted as any other input. Thread: the shard's.
 final class RightsStore: MembershipWriter {

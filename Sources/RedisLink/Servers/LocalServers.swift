@@ -16,12 +16,12 @@ public final class LocalServers {
     /// Makes the directory, and begins to ask Sentinels when there are any.
     public init(
         _ context: ConnectionContext, _ target: RedisTarget, name: String,
-        onNews: @escaping (SentinelWatch.News) -> Void = { _ in }
+        onEvent: @escaping (SentinelWatch.Event) -> Void = { _ in }
     ) throws(Errno) {
         let holder = Holder()
         directory =
             target.topology.directory(target) { holder.watch?.hint($0) } ?? PrimaryDirectory(fixed: target.url)
-        watch = try SentinelWatch(context, target, name: name, statistics: statistics, onNews: onNews) {
+        watch = try SentinelWatch(context, target, name: name, statistics: statistics, onEvent: onEvent) {
             [directory] in directory.take($0)
         }
         holder.watch = watch

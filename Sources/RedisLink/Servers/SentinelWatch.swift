@@ -11,7 +11,7 @@ public import Transport
 /// has lost its replicas), and the end of `refreshMs`. One question is under way at a time. Thread: the reactor's.
 public final class SentinelWatch: PlacementWatch {
     /// An event for the log.
-    public enum News: Sendable {
+    public enum Event: Sendable {
         /// A master was found, the first one or the one after trouble.
         case found(master: String)
         /// Another server is the master; the flag is whether epochs continue.
@@ -36,7 +36,7 @@ public final class SentinelWatch: PlacementWatch {
     private let group: SentinelGroup
     private let name: String
     private let onMap: (ServerMap) -> Void
-    private let onNews: (News) -> Void
+    private let onEvent: (Event) -> Void
     private var sentinels: [SentinelVoice] = []
     private var answers: [SentinelAnswer] = []
     private var step = Step.idle
@@ -66,14 +66,14 @@ public final class SentinelWatch: PlacementWatch {
     /// `onMap` is called after each question, even when nothing has changed.
     public init?(
         _ context: ConnectionContext, _ target: RedisTarget, name: String, statistics: SentinelStatistics,
-        onNews: @escaping (News) -> Void, onMap: @escaping (ServerMap) -> Void
+        onEvent: @escaping (Event) -> Void, onMap: @escaping (ServerMap) -> Void
     ) throws(Errno) {
         guard case .sentinel(let group) = target.url.endpoint else { return nil }
         self.context = context
         self.target = target
         self.group = group
         self.name = name
-        self.onNews = onNews
+        self.onEvent = onEvent
         self.onMap = onMap
         self.statistics = statistics
         map = ServerMap(generation: 0, masters: [], trouble: nil)
@@ -268,7 +268,7 @@ public final class SentinelWatch: PlacementWatch {
 
     private func tellSwitch(from: SentinelGroup.Address, to: SentinelGroup.Address, _ isProven: Bool) {
         (isProven ? statistics.switchesKept : statistics.switchesReset).add(1)
-        onNews(
+        onEvent(
             from == to
                 ? .historyChanged(master: to.text)
                 : .switched(from: from.text, to: to.text, keepsEpochs: isProven))
@@ -281,15 +281,15 @@ public final class SentinelWatch: PlacementWatch {
             defer { master = address }
             return master
         }
-        if let trouble, trouble != told { onNews(.trouble(trouble)) }
-        if trouble == nil, before.isEmpty { onNews(.found(master: address)) }
+        if let trouble, trouble != told { onEvent(.trouble(trouble)) }
+        if trouble == nil, before.isEmpty { onEvent(.found(master: address)) }
         told = trouble
     }
 
     private func tellSentinels() {
         guard report.sentinels > group.sentinels.count, report.sentinels != toldSentinels else { return }
         toldSentinels = report.sentinels
-        onNews(.moreSentinels(known: report.sentinels, configured: group.sentinels.count))
+        onEvent(.moreSentinels(known: report.sentinels, configured: group.sentinels.count))
     }
 }
 

@@ -19,7 +19,7 @@ public enum PlacementUpdate: Sendable {
     /// The present placement; behind Sentinels after every question, on a cluster after a change.
     case placed(Placement)
     /// A report of the watch of Sentinels, for the log.
-    case sentinels(SentinelWatch.News)
+    case sentinels(SentinelWatch.Event)
     /// No node of a cluster could be asked; the failure is that of the last one.
     case unreachable(RedisFailure)
     /// Slots without a master, and slots that are open because they are being moved.

@@ -13,7 +13,7 @@ struct SentinelTopology: RedisTopology {
     ) throws(Errno) -> (any PlacementWatch)? {
         try SentinelWatch(
             setup.context, setup.target, name: setup.name, statistics: statistics,
-            onNews: { tell(.sentinels($0)) }, onMap: { tell(.placed(.servers($0))) })
+            onEvent: { tell(.sentinels($0)) }, onMap: { tell(.placed(.servers($0))) })
     }
 
     func calls(

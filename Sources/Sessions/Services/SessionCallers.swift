@@ -4,7 +4,7 @@ import Reactors
 public import Rights
 public import Service
 
-/// The callers of a shard's sessions, judged by the rules of the node.
+/// Judges the callers of sessions by the rules of the node.
 ///
 /// Thread: the shard's.
 public final class SessionCallers: CallerAccess {
@@ -15,6 +15,7 @@ public final class SessionCallers: CallerAccess {
     private let clock: ShardClock
     private let statistics: ShardStatistics
 
+    /// Judges tokens by the keys and revocations of `gate`, at the time of `clock`.
     public init(
         _ gate: CallerGate, _ rates: CallerRates, _ clientLog: ClientLog, _ limits: Limits, _ clock: ShardClock,
         _ statistics: ShardStatistics
@@ -27,6 +28,7 @@ public final class SessionCallers: CallerAccess {
         self.statistics = statistics
     }
 
+    /// Checks the token at the time that all nodes share.
     public func verify(_ token: [UInt8]) -> Result<Identity, TokenFailure> {
         gate.verify(token, now: clock.wallSeconds)
     }
@@ -54,5 +56,6 @@ public final class SessionCallers: CallerAccess {
         }.flatMap(gate.unlessAnonymous)
     }
 
+    /// The user, service or address; trusted proxies and unix sockets stand for many.
     public func payer(_ caller: Caller, at address: IPAddress?) -> Payer { rates.payer(caller, at: address) }
 }

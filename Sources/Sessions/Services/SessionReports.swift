@@ -7,7 +7,7 @@ public import Service
 public import Topics
 import Transport
 
-/// The figures and the log of a shard's sessions.
+/// Counts and logs the events of sessions.
 ///
 /// Thread: the shard's.
 public final class SessionReports: SessionReporting {
@@ -15,12 +15,14 @@ public final class SessionReports: SessionReporting {
     private let clock: ShardClock
     private let statistics: ShardStatistics
 
+    /// Counts in `statistics`, and writes to `clientLog` with the times of `clock`.
     public init(_ clientLog: ClientLog, _ clock: ShardClock, _ statistics: ShardStatistics) {
         self.clientLog = clientLog
         self.clock = clock
         self.statistics = statistics
     }
 
+    /// Counts in the figure of the same meaning.
     public func count(_ figure: SessionFigure) {
         switch figure {
         case .rateLimited: statistics.rateLimited.add(1)
@@ -30,6 +32,7 @@ public final class SessionReports: SessionReporting {
         }
     }
 
+    /// Writes a line with the session's caller, address and topics.
     public func log(_ trouble: SessionTrouble, of session: Session) {
         switch trouble {
         case .refused(let message, let failure):
@@ -52,6 +55,7 @@ public final class SessionReports: SessionReporting {
         }
     }
 
+    /// Counts the event as dropped, for its topic and for the shard.
     public func undeliverable(_ delivery: Delivery) {
         delivery.counts.countUndeliverable()
         statistics.transport.itemsDropped.add(1)

@@ -1,7 +1,7 @@
 public import Service
 public import Topics
 
-/// The services that the peers and sessions of a shard use; made once, so that each of them holds a single reference.
+/// The services that peers and sessions use; made once a shard, so that each of them holds a single reference.
 ///
 /// Thread: the shard's.
 public final class SessionServices {
@@ -13,8 +13,10 @@ public final class SessionServices {
     let presence: any PresenceAccess
     let commands: any CommandAccess
     let callers: any CallerAccess
+    /// The figures and the log.
     public let reports: any SessionReporting
 
+    /// The services of one shard.
     public init(
         clock: ShardClock, rules: SessionRules, topics: any TopicAccess, encodings: EncodingTable, log: any LogAccess,
         presence: any PresenceAccess, commands: any CommandAccess, callers: any CallerAccess,

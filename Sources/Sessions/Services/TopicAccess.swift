@@ -1,7 +1,7 @@
 public import Dialects
 public import Topics
 
-/// The topics of a shard, for its sessions.
+/// Joining and leaving topics, for sessions.
 ///
 /// Thread: the shard's.
 public protocol TopicAccess: AnyObject {

@@ -7,6 +7,7 @@ public final class SessionRules {
     let access: AccessPolicy
     let budget: any SessionBudget
 
+    /// The rules of one shard; `budget` is that of the node.
     public init(limits: Limits, access: AccessPolicy, budget: any SessionBudget) {
         self.limits = limits
         self.access = access

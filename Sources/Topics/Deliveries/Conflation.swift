@@ -8,6 +8,7 @@ public import Core
 public enum Conflation: Sendable {
     /// A waiting entry of a topic.
     public struct Waiting: Sendable {
+        /// The topic whose order of offsets must stay provable.
         public let topic: Topic
         /// Its position in the log; `nil` for a plain publish.
         public let position: Position?
@@ -18,7 +19,7 @@ public enum Conflation: Sendable {
         /// Whether it always stays: partly written, of a recovery backlog, or of a topic that may lose nothing.
         public var isFixed = false
 
-        /// Takes all members.
+        /// An entry that a newer event of its key may replace; `nil` as `key` keeps it.
         public init(topic: Topic, position: Position?, key: ConflationKey?, isGap: Bool = false, isFixed: Bool = false)
         {
             self.topic = topic

@@ -24,10 +24,12 @@ public struct ConflationKey: Hashable, Sendable {
         hash = hasher.finalize()
     }
 
+    /// Compares the stored hashes first, so that keys which differ cost no look at their bytes.
     public static func == (one: ConflationKey, other: ConflationKey) -> Bool {
         one.hash == other.hash && one.bytes == other.bytes
     }
 
+    /// Takes the stored hash, never the bytes.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(hash)
     }

@@ -3,7 +3,7 @@ public import Operations
 import Reactors
 public import WebSocketCodec
 
-/// A shard's compressors and decompressor, for all its clients; created when the first one agrees on compression.
+/// The compressors and the decompressor of one shard; created when the first client agrees on compression.
 ///
 /// Thread: the shard's.
 public final class Deflation {
@@ -14,6 +14,7 @@ public final class Deflation {
     private lazy var narrow = Deflater(windowBits: DeflateAgreement.Window.narrow.rawValue, bytesMax: bytes.upperBound)
     private lazy var inflater = Inflater()
 
+    /// Payloads of `bytesMin` to `bytesMax` bytes are deflated, and counted in `statistics`.
     public init(bytesMin: Int, bytesMax: Int, statistics: ShardStatistics) {
         bytes = min(bytesMin, bytesMax)...bytesMax
         self.statistics = statistics

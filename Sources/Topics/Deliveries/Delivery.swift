@@ -7,7 +7,9 @@ public import Transport
 ///
 /// Thread: the shard's.
 public final class Delivery: OutboundItem {
+    /// The topic whose members receive it.
     public let topic: Topic
+    /// The event; a placeholder when a presence change is carried.
     public let message: ChannelMessage
     /// The presence change that it carries instead of an event.
     private let change: PresenceChange?

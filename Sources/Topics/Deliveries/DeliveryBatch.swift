@@ -5,6 +5,7 @@ public import Transport
 ///
 /// Thread: the shard's.
 public final class DeliveryBatch {
+    /// The events, oldest first; never changed.
     public let deliveries: [Delivery]
     private let counts: OutboundCounts
     /// Whether any of the events bears a publisher id; determined once for all members.

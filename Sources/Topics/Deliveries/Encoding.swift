@@ -3,11 +3,11 @@ public import Dialects
 import Reactors
 import WebSocketCodec
 
-/// A form in which events reach clients of a shard: an encoder and a framing, with a small number.
+/// A form in which events reach clients: an encoder and a framing, with a small number.
 ///
 /// Sessions of one encoding share the same bytes. Thread: the shard's.
 public final class Encoding {
-    /// Its place in the shard's ``EncodingTable``.
+    /// Its place in the ``EncodingTable``.
     public let number: Int
     private let encoder: any EventEncoder
     let framing: Framing

@@ -5,9 +5,12 @@ public import Transport
 ///
 /// Thread: the shard's.
 public final class GapNotice: OutboundItem {
+    /// The topic with the missing events.
     public let topic: Topic
+    /// The position of the last missing event.
     public let position: Position
 
+    /// A gap that ends at `position`.
     public init(topic: Topic, position: Position) {
         self.topic = topic
         self.position = position

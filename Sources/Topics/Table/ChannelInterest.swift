@@ -1,6 +1,6 @@
 public import Core
 
-/// Asks for the channels of the topics that have members.
+/// Asks the bus for the channels of the topics that have members.
 ///
 /// Thread: the shard's.
 public protocol ChannelInterest {

@@ -3,7 +3,7 @@ import Core
 /// A shard's position in a topic: the number of the next event, and the verdict on each event received.
 ///
 /// Pure. It decides for live members; ``JoinMerge`` serves joining clients. An event is delivered only when it follows
-/// the last one. A hole is repaired from the log or reported, never skipped silently (design, sentence 4).
+/// the last one. A hole is repaired from the log or reported, never skipped silently.
 struct FeedCursor: Equatable {
     /// The decision on an event.
     enum Verdict: Equatable {
@@ -93,11 +93,11 @@ struct FeedCursor: Equatable {
         return start
     }
 
-    /// Effect on the feed of the position with which a joining client was answered.
+    /// Effect on the cursor of the position with which a joining client was answered.
     enum JoinMeaning: Equatable {
-        /// The feed had no position and takes this one.
+        /// There was no position, and this one is taken.
         case adopted
-        /// The same epoch: the feed continues unchanged, whether the client stands before, at or behind it.
+        /// The same epoch: the cursor stays, whether the client stands before, at or behind it.
         case same
         /// The epoch changed, and no event has shown it.
         ///

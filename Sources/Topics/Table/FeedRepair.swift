@@ -1,6 +1,6 @@
 import Core
 
-/// A repair of a feed: the read that closes the hole, and the events held until then.
+/// A repair of a topic: the read that closes the hole, and the events held until then.
 struct FeedRepair {
     /// State of the read of the log.
     ///
@@ -10,7 +10,7 @@ struct FeedRepair {
         case due
         /// The read waits for a free slot.
         case waiting(Int)
-        /// The store was asked when so many of the events were held.
+        /// The log was asked when so many of the events were held.
         ///
         /// `hasDropped`: a later event was dropped, because too many are held.
         case asked(Int, before: Int, hasDropped: Bool)

@@ -8,7 +8,7 @@ enum JoinRead {
     case none
     /// The read waits for a free slot; it will contain the events received meanwhile.
     case waiting(Int)
-    /// The store was asked for the events after a position.
+    /// The log was asked for the events after a position.
     ///
     /// Events received since then may be missing from its answer, and are held.
     case asked(Int, since: Position?, held: [Delivery])

@@ -34,9 +34,9 @@ extension TopicClient {
     }
 }
 
-/// The source of a topic's position, events and state: the store, or a model of it in tests.
+/// The source of a topic's position, events and state: the event log, or a model of it in tests.
 public protocol TopicReader: AnyObject {
-    /// Reads a topic for joining clients or a feed under repair. Answers arrive in the order of their requests.
+    /// Reads a topic for joining clients or for a repair; answers arrive in the order of their requests.
     func read(_ topic: Topic, _ order: LogRead.Order, since: Position?, _ completion: @escaping LogRead.Completion)
     /// Whether each caller needs a read of its own.
     func isPersonal(_ topic: Topic) -> Bool
@@ -66,9 +66,9 @@ struct Joining<Client: TopicClient> {
 /// A client that receives a topic's events.
 struct Member<Client: TopicClient> {
     let client: Client
-    /// Position up to which its answer contained the events, while the feed is still behind.
+    /// Position up to which its answer contained the events, while the topic is still behind.
     ///
-    /// `nil` once the feed has caught up.
+    /// `nil` once the topic has caught up.
     var ahead: Position?
     /// The number of the next event that it receives, as ``FanoutRound`` counts.
     var next: Int
@@ -78,6 +78,7 @@ struct Member<Client: TopicClient> {
 ///
 /// Thread: the shard's.
 public final class LocalTopic<Client: TopicClient> {
+    /// Its name, the same on all shards and nodes.
     public let topic: Topic
     var cursor = FeedCursor()
     var ledger: TopicLedger
@@ -89,7 +90,7 @@ public final class LocalTopic<Client: TopicClient> {
     private(set) var members: [Member<Client>] = []
     /// Events that some members have not received.
     var round = FanoutRound()
-    /// Whether the feed waits for the end of the turn, or for its members' fan-out round.
+    /// Whether the topic waits for the end of the tick's messages, or for its members' fan-out round.
     var isQueued = false
     var joining: [Joining<Client>] = []
     /// The read that answers joining clients.
@@ -98,12 +99,12 @@ public final class LocalTopic<Client: TopicClient> {
     var repair: FeedRepair?
     /// Whether an event was dropped that the log did not have: it was forged, or the log was another server's.
     var hasUnknown = false
-    /// How many of `members` are ahead of the feed.
+    /// Number of `members` that are ahead of the topic.
     private(set) var aheadCount = 0
     /// When the last member left, monotonic milliseconds; the channel is given up some time later.
     var emptySinceMs: Int?
 
-    /// Creates a feed that continues the counts of an earlier feed of its topic.
+    /// A topic without members, which continues the counts of its earlier stay on this shard.
     init(topic: Topic, ledger: TopicLedger) {
         self.topic = topic
         self.ledger = ledger
@@ -122,7 +123,7 @@ public final class LocalTopic<Client: TopicClient> {
     var bytesOfNextBatch: Int { round.place < members.count ? round.bytes(from: members[round.place].next) : 0 }
 
     /// Takes a member's turn; returns it, and the number of the first event that it is to receive.
-    func takeTurn(_ place: Int) -> (member: Member<Client>, from: Int) {
+    func advance(_ place: Int) -> (member: Member<Client>, from: Int) {
         let from = max(members[place].next, round.base)
         members[place].next = round.end
         return (members[place], from)
@@ -157,7 +158,7 @@ public final class LocalTopic<Client: TopicClient> {
         hasUnknown = false
     }
 
-    /// Marks a member as no longer ahead of the feed.
+    /// Marks a member as no longer ahead of the topic.
     func caughtUp(_ index: Int) {
         guard members[index].ahead != nil else { return }
         members[index].ahead = nil
@@ -166,8 +167,8 @@ public final class LocalTopic<Client: TopicClient> {
 
     /// The position after which one read serves the clients asked for: the earliest of one epoch.
     ///
-    /// The feed's own epoch has precedence. A client in another epoch is answered by a later read if the log is in that
-    /// epoch.
+    /// The topic's own epoch has precedence. A client in another epoch is answered by a later read if the log is in
+    /// that epoch.
     var earliestSince: Position? {
         let waiting = joining.lazy.filter(\.isAsked).compactMap(\.since)
         let epoch = waiting.first { $0.epoch == cursor.position?.epoch }?.epoch ?? waiting.first?.epoch

@@ -12,12 +12,14 @@ public enum LogRead: Sendable {
 
     /// The result of a read.
     public struct Answer: Equatable, Sendable {
+        /// The position of the newest event in the log when it was read.
         public var position: Position
         /// Consecutive; with `newest` they end at ``position``.
         public var events: [ChannelMessage]
+        /// A JSON object; `nil` where the topic has no state, or none was asked for.
         public var state: [UInt8]?
 
-        /// Takes all members.
+        /// An answer in which `events` end at or before `position`; they are empty when nothing was missed.
         public init(position: Position, events: [ChannelMessage], state: [UInt8]?) {
             self.position = position
             self.events = events
@@ -32,6 +34,7 @@ public enum LogRead: Sendable {
         }
     }
 
+    /// Receives the result once, on the thread that asked.
     public typealias Completion = (Result<Answer, Refusal>) -> Void
 
     /// The consecutive part of a reply's entries: up to the end for `newest`, from the first one for `oldest`.

@@ -1,6 +1,6 @@
 public import Core
 
-/// Asks all shards of a node for their counts of a topic, and adds up the answers.
+/// Asks all shards for their counts of a topic, and adds up the answers.
 ///
 /// Thread: the shard's.
 public final class TopicAudit {

@@ -3,7 +3,7 @@ import Transport
 
 /// Counts of one topic's events on one shard, such that two sums must balance.
 ///
-/// Events: the advance of the feed's position equals the events received, repaired and reported as missed. Deliveries:
+/// Events: the advance of the topic's position equals the events received, repaired and reported as missed. Deliveries:
 /// the events handed to members equal those written, conflated, dropped and waiting.
 struct TopicLedger {
     /// The counts made here; ``report(members:at:)`` adds those of the queues.
@@ -11,7 +11,7 @@ struct TopicLedger {
     /// Outcome counts of the members' queues.
     let counts: OutboundCounts
 
-    /// The position at which the current stretch of the feed began.
+    /// The position at which the current stretch began; a new epoch or a gap begins another.
     private var base: Position?
     /// Sum of the lengths of the stretches before it.
     private var advancedBefore = 0
@@ -20,19 +20,19 @@ struct TopicLedger {
         self.counts = counts
     }
 
-    /// The feed continues from a position other than the one it has reached.
+    /// The topic continues from a position other than the one it has reached.
     mutating func begins(at position: Position, after reached: Position?) {
         ends(at: reached)
         base = position
     }
 
-    /// The feed loses its position.
+    /// The topic loses its position.
     mutating func ends(at reached: Position?) {
         advancedBefore = advanced(to: reached)
         base = nil
     }
 
-    /// All counts, for a feed at that position.
+    /// All counts, for a topic at that position.
     func report(members: Int, at position: Position?) -> TopicReport {
         var report = figures
         report.members = members
@@ -45,7 +45,7 @@ struct TopicLedger {
         return report
     }
 
-    /// Total advance of the feed.
+    /// Total advance of the topic.
     func advanced(to position: Position?) -> Int {
         guard let base, let position, position.epoch == base.epoch else { return advancedBefore }
         return advancedBefore + position.offset - base.offset

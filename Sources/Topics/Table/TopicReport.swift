@@ -18,7 +18,7 @@ public struct TopicReport: Sendable, Equatable {
     var resets = 0
     /// Gap messages to members.
     var signalled = 0
-    /// Total advance of the feed's position.
+    /// Total advance of the topic's position.
     var advanced = 0
     /// Events from the log given to joining clients, of ``handed``.
     var recovered = 0

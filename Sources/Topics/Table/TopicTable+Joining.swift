@@ -90,7 +90,7 @@ extension TopicTable {
             joining.client.joined(feed, place: place)
             statistics.subscriptions.add(1)
         }
-        // Events received during the first join passed a feed without a position: they are processed now.
+        // Events received during the first join met a topic without a position: they are processed now.
         guard isFirst else { return }
         for delivery in held where delivery.message.position != nil { process(delivery, in: feed) }
         hand(feed)

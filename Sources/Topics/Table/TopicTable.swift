@@ -4,11 +4,10 @@ public import Operations
 import Reactors
 import Transport
 
-/// The topics of one shard: their members, and the way of an event from the broker to the members.
+/// The topics of one shard: their members, and the way of an event from the bus to the members.
 ///
-/// The flow "subscribe" of the design: a first member asks the broker for the channel. Once Redis has confirmed it, one
-/// read of the log answers all waiting clients. Events received meanwhile follow, and the clients are live. Thread: the
-/// shard's.
+/// A first member asks the bus for the channel. Once Redis has confirmed it, one read of the log answers all waiting
+/// clients. Events received meanwhile follow, and the clients are live. Thread: the shard's.
 public final class TopicTable<Client: TopicClient> {
     let limits: Limits
     let store: any TopicReader
@@ -16,16 +15,16 @@ public final class TopicTable<Client: TopicClient> {
     let nowMs: () -> Int
     private let channels: any ChannelInterest
     private(set) var feeds: [Topic: LocalTopic<Client>] = [:]
-    /// The counts of feeds that were given up, for audits; the oldest are dropped.
+    /// The counts of topics that were given up, for audits; the oldest are dropped.
     private var pastLedgers: PastLedgers
     private var emptied: [LocalTopic<Client>] = []
-    /// Feeds with joining clients, and when they asked; a feed has one entry for each of them.
+    /// Topics with joining clients, and when they asked; a topic has one entry for each of them.
     private var waiting: [(feed: LocalTopic<Client>, askedMs: Int)] = []
-    /// Feeds with events of this turn for their members.
-    var turn: [LocalTopic<Client>] = []
-    /// Large feeds with a fan-out round pending or under way.
+    /// Topics with events of this tick for their members.
+    var pending: [LocalTopic<Client>] = []
+    /// Large topics with a fan-out round pending or under way.
     var rounds = Ring<LocalTopic<Client>>()
-    /// Feeds whose repair failed; the next sweep tries them again.
+    /// Topics whose repair failed; the next sweep tries them again.
     var stalled: [LocalTopic<Client>] = []
     /// Limits the reads under way.
     var gate: ReadGate<LocalTopic<Client>>
@@ -157,7 +156,7 @@ public final class TopicTable<Client: TopicClient> {
     public func sweep() {
         let nowMs = nowMs()
         emptied.removeAll { feed in
-            // A feed may have been emptied more than once, or have been given up already.
+            // A topic may have been emptied more than once, or have been given up already.
             guard feeds[feed.topic] === feed, feed.isEmpty, let since = feed.emptySinceMs else { return true }
             guard nowMs - since >= limits.topicLingerMs, channels.unwant(feed.topic) else {
                 return false

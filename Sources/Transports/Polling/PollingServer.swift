@@ -13,7 +13,7 @@ public import WebSocketCodec
 /// A session's id names its node and shard. A request received by another shard is passed to it, and the answer is
 /// passed back: the HTTP connection stays on its shard. Thread: the shard's.
 public final class PollingServer {
-    /// The other parts of the node that the server needs.
+    /// The parts of the node beside a polling server.
     public struct Neighbours {
         /// This shard's address.
         public let address: ShardAddress
@@ -24,7 +24,7 @@ public final class PollingServer {
         /// Takes over a connection from another shard; `nil` when there is no room for it.
         public let adopt: (MovingConnection, any ConnectionHandler) -> Connection?
 
-        /// Takes all members.
+        /// The neighbours of one shard; both closures are called on its thread.
         public init(
             address: ShardAddress, places: any Admission, send: @escaping (PollingMessage, _ shard: Int) -> Bool,
             adopt: @escaping (MovingConnection, any ConnectionHandler) -> Connection?
@@ -50,6 +50,7 @@ public final class PollingServer {
     /// Answers that were kept because the asker's mailbox was full.
     private var late: [(asker: Int, number: Int, answer: PollAnswer)] = []
 
+    /// A server without sessions, with a relay of its own.
     public init(_ context: TransportContext, _ neighbours: Neighbours, relay: RelayContext) {
         self.context = context
         self.neighbours = neighbours

@@ -28,7 +28,9 @@ public final class PollingTransport: ClientTransport {
     private let places: any Admission
     private let batch: FetchBatch
     let sid: [UInt8]
+    /// The address of the request that opened the session; `nil` where it is not known.
     public let address: IPAddress?
+    /// The peer that the transport serves; `nil` once the session has moved or ended.
     public private(set) var peer: Peer?
     private var queue = FetchQueue()
     private var phase = Phase.open
@@ -214,14 +216,17 @@ public final class PollingTransport: ClientTransport {
 
     // MARK: Transport
 
+    /// Packets of Engine.IO.
     public var framing: Framing { .packets }
 
+    /// Queues a packet, and answers a held fetch with it.
     public func send(_ unit: WireUnit) {
         guard phase == .open else { return }
         append(framing.frame([unit]), nil)
         flush()
     }
 
+    /// Queues an event; false when the client does not fetch the packets that wait.
     public func send(_ delivery: Delivery, _ encoding: Encoding, own: EventDecoration?, isBacklog: Bool) -> Bool {
         let shared = delivery.frame(encoding)
         let frame = own?.frame(shared, framing) ?? shared
@@ -239,8 +244,10 @@ public final class PollingTransport: ClientTransport {
         return true
     }
 
+    /// Always false: packets are counted and fetched one by one.
     public func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool { false }
 
+    /// Answers held requests, and keeps the end for `closeMs` until the client has received it.
     public func close(_ reason: CloseReason) {
         guard phase == .open else { return }
         context.logEnd(reason, of: peer, at: address, bytesUnsent: queue.byteCount)
@@ -266,6 +273,7 @@ public final class PollingTransport: ClientTransport {
         }
     }
 
+    /// Takes the client out of the counts of unauthenticated ones, once.
     public func established() {
         guard !isEstablished else { return }
         isEstablished = true

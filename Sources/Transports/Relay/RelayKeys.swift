@@ -14,6 +14,7 @@ public struct ShardAddress: Hashable, Sendable {
     /// Bytes of a node's name.
     static let nodeBytesMax = 32
 
+    /// The shard of that number, from 0, on a node; the name has at most 32 bytes.
     public init(node: [UInt8], shard: Int) {
         self.node = node
         self.shard = shard

@@ -307,7 +307,7 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess {
         case 78..<82: confirm()
         case 82..<92:
             deliver(pick(fixtures.topics))
-            if chance(2) { topics.endTurn() }
+            if chance(2) { topics.endBatch() }
         case 92..<94: pass(ms: 1_100)
         default: pass(ms: 50)
         }
@@ -327,7 +327,7 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess {
             takeMessages()
             confirm()
             for topic in fixtures.topics { while redis[topic]?.channel.isEmpty == false { deliver(topic) } }
-            topics.endTurn()
+            topics.endBatch()
             while calls.contains(where: { $0.run != nil }) { execute() }
             while calls.first?.run == nil, !calls.isEmpty { reply() }
             quiet = calls.isEmpty ? quiet + 1 : 0

@@ -57,7 +57,7 @@ final class ToyGateway {
         let event = try #require(EventName(name))
         let position = Position(epoch: [UInt8(ascii: "e")], offset: offset)
         topics.received(topic, ChannelMessage(position: position, event: event, id: nil, data: Array("{}".utf8)))
-        topics.endTurn()
+        topics.endBatch()
     }
 }
 

@@ -13,7 +13,7 @@ public struct TopicReading {
     /// Asks all shards of this node for their counts of a topic.
     public let report: (Topic, @escaping (TopicReport) -> Void) -> Void
 
-    /// Takes all members.
+    /// The readers of one shard; both answer on its thread.
     public init(
         nodeName: String,
         presence: @escaping (Topic, Payer, @escaping (Result<[PresenceMember], Refusal>) -> Void) -> Void,

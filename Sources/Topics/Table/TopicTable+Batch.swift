@@ -4,13 +4,13 @@ import Operations
 import Reactors
 import Transport
 
-/// Fan-out: each member receives all events of a topic that arrived in one turn of the loop at once.
+/// Fan-out: each member receives all events of a topic that arrived in one tick at once.
 ///
-/// Looking up a member, its queue and its place in the loop costs more than an event's bytes. Under load a turn of the
-/// loop brings many events, so a member is visited once for all of them. Members of a small topic are visited at the
-/// end of the turn. Members of a large topic are visited in rounds, a slice in each tick, so that other work does not
-/// wait for thousands of writes. Each member then receives everything up to that moment. Any other message to the
-/// members first hands over the pending events (``hand(_:)``).
+/// Looking up a member, its queue and its place in the loop costs more than an event's bytes. Under load a tick brings
+/// many events, so a member is visited once for all of them. Members of a small topic are visited when the tick's
+/// messages have been read. Members of a large topic are visited in rounds, a slice in each tick, so that other work
+/// does not wait for thousands of writes. Each member then receives everything up to that moment. Any other message to
+/// the members first hands over the pending events (``hand(_:)``).
 extension TopicTable {
     /// Queues an event for the members; the caller hands it over, or calls ``endTurn()``.
     func deliver(_ delivery: Delivery, in feed: LocalTopic<Client>) {
@@ -20,13 +20,13 @@ extension TopicTable {
         feed.round.append(delivery)
         guard !feed.isQueued else { return }
         feed.isQueued = true
-        turn.append(feed)
+        pending.append(feed)
     }
 
-    /// Hands over the events of the turn; large topics begin their rounds.
-    public func endTurn() {
-        guard !turn.isEmpty else { return }
-        for feed in turn {
+    /// Hands over the events of the tick; large topics begin their rounds.
+    public func endBatch() {
+        guard !pending.isEmpty else { return }
+        for feed in pending {
             if feed.members.count > limits.fanoutSliceMembers {
                 rounds.append(feed)
             } else {
@@ -34,7 +34,7 @@ extension TopicTable {
                 hand(feed)
             }
         }
-        turn.removeAll(keepingCapacity: true)
+        pending.removeAll(keepingCapacity: true)
     }
 
     /// Whether ``serveSlice()`` has work.
@@ -67,7 +67,7 @@ extension TopicTable {
         guard !feed.round.isEmpty else { return }
         var handed = 0
         for place in places.clamped(to: feed.members.indices) {
-            let (member, from) = feed.takeTurn(place)
+            let (member, from) = feed.advance(place)
             guard from < feed.round.end else { continue }
             let batch = feed.round.batch(from: from, counts: feed.counts)
             if member.ahead != nil {
