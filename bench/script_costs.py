@@ -20,6 +20,7 @@ import argparse
 import itertools
 import json
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -239,11 +240,12 @@ class Process:
 
 
 def tree_of(reference: str, directory: Path) -> Path:
-    """What the scripts of another commit are loaded from."""
+    """What the scripts of another commit are loaded from: that commit's files, by this tree's fixtures."""
     directory.mkdir()
-    archive = subprocess.run(["git", "-C", str(ROOT), "archive", reference, "lua", "Tests/Fixtures",
-                              "Sources/Commands/Assembly"], check=True, capture_output=True).stdout
+    archive = subprocess.run(["git", "-C", str(ROOT), "archive", reference, "lua"], check=True,
+                             capture_output=True).stdout
     subprocess.run(["tar", "-x", "-C", str(directory)], input=archive, check=True)
+    shutil.copytree(ROOT / "Tests/Fixtures", directory / "Tests/Fixtures")
     return directory
 
 

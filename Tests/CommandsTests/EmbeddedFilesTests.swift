@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Scripts
+import TestSupport
 import Testing
 
 @testable import Commands
@@ -7,7 +8,7 @@ import Testing
 /// What lies in the folders of `lua/` is in the program.
 @Suite struct EmbeddedFilesTests {
     /// The folder of all scripts and of the guide.
-    static let folder = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/lua"
+    static let folder = ProjectFiles.folder + "/lua"
 
     private func files(_ pack: String) throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: "\(EmbeddedFilesTests.folder)/\(pack)").sorted()

@@ -1,6 +1,7 @@
 import Foundation
 import RedisLink
 import Rights
+import TestSupport
 import Testing
 
 @testable import Commands
@@ -10,8 +11,7 @@ import Testing
 /// A move of code between files of `lua/` must change nothing here; any other change of a script changes the lines of the
 /// scripts that it reaches. `GOLDEN=write` writes the file anew.
 @Suite struct ScriptGoldenTests {
-    private static let file = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../Golden/scripts.txt").standardizedFileURL
+    private static let file = URL(filePath: ProjectFiles.folder + "/Tests/Golden/scripts.txt")
 
     private static func lines(_ layout: String, isSharded: Bool) throws -> [String] {
         let library = try ScriptLibrary(
@@ -36,5 +36,15 @@ import Testing
             String.init)
         let (added, gone) = (Set(now).subtracting(golden), Set(golden).subtracting(now))
         #expect(added.isEmpty && gone.isEmpty, "GOLDEN=write writes \(added.sorted()) in place of \(gone.sorted())")
+    }
+
+    /// The tests that call scripts without a gateway hide the same names from them.
+    @Test func theNamesHiddenFromScriptsAreThoseOfTheFixture() throws {
+        let fixture = "Tests/Fixtures/vectors/hidden_names.txt"
+        let now = GeneratedLua.hidden + "\n" + GeneratedLua.hiddenFromJoins + "\n"
+        if ProcessInfo.processInfo.environment["GOLDEN"] == "write" {
+            try Data(now.utf8).write(to: URL(filePath: ProjectFiles.folder + "/" + fixture))
+        }
+        #expect(try ProjectFiles.text(fixture) == now, "GOLDEN=write writes \(fixture) anew")
     }
 }

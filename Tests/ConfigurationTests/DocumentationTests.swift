@@ -8,9 +8,7 @@ import Testing
 /// The documentation says what the code does.
 @Suite struct DocumentationTests {
     private func document(_ name: String) throws -> [String] {
-        let here = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-        let text = try String(contentsOfFile: "/" + here + "/docs/" + name, encoding: .utf8)
-        return text.split(separator: "\n").map { String($0) }
+        try ProjectFiles.text("docs/" + name).split(separator: "\n").map { String($0) }
     }
 
     @Test func everySettingHasItsRow() throws {

@@ -1,6 +1,7 @@
 import Configuration
 import Core
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Courier
@@ -13,8 +14,7 @@ import Testing
     }
 
     @Test func theScriptThatEndsCallsIsThatOfThePage() throws {
-        let here = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-        let page = try String(contentsOfFile: "/\(here)/docs/courier.md", encoding: .utf8)
+        let page = try ProjectFiles.text("docs/courier.md")
         #expect(page.contains("```lua\n" + CourierScripts.finishText.dropLast(1) + "\n```"))
     }
 

@@ -3,7 +3,6 @@ import Core
 import Service
 import Testing
 
-@testable import Gateway
 @testable import Operations
 
 /// Which ends of clients are told, and how many lines.

@@ -2,7 +2,6 @@ import Core
 import TestSupport
 import Testing
 
-@testable import Gateway
 @testable import Topics
 
 /// A client's queue on its way through thinnings, and the client that reads it.

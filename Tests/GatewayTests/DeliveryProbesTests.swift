@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import Bus
-@testable import Gateway
 @testable import Operations
 
 private let one = Array(repeating: UInt8(ascii: "1"), count: 40)
@@ -351,37 +350,5 @@ private struct ProbeWorld {
         case .muteSubscriber, .unconfirmed: false
         case .muteShard: shard != victim
         }
-    }
-}
-
-@Suite struct HealthTests {
-    @Test func reasonsHaveWordsOfTheirOwn() {
-        let labels = NotReadyReason.all.map(\.label)
-        #expect(Set(labels).count == labels.count)
-    }
-
-    @Test func everyReasonHasItsRowInTheDocumentation() throws {
-        let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-        let text = try String(contentsOfFile: "/" + root + "/docs/protocol.md", encoding: .utf8)
-        let transports = text.split(separator: "\n").drop { $0 != "## Readiness" }.dropFirst()
-        let rows = transports.prefix { !$0.hasPrefix("#") }.filter { $0.hasPrefix("| `") }
-        let words = rows.flatMap { row in
-            row.split(separator: "|").first?.split(separator: "`").filter { $0 != " " && $0 != ", " } ?? []
-        }
-        #expect(words.map { String($0) } == NotReadyReason.all.map(\.label))
-    }
-
-    @Test func aDrainComesBeforeFaultsAndFaultsBeforeWhatFollowsFromThem() {
-        let health = Health()
-        #expect(health.notReadyBecause == "starting")
-        health.delivery([], provenMs: 5)
-        #expect(health.notReadyBecause == nil)
-        #expect(health.probeAgeMs(nowMs: 12) == 7)
-        health.set(.descriptors, .red())
-        health.delivery([Condition(.subscriber, .probeLost)], provenMs: 5)
-        health.failed(.shard(1), .shardFailed)
-        health.drain()
-        #expect(health.conditions.map(\.reason) == [.draining, .shardFailed, .probeLost, .row(.descriptors)])
-        #expect(health.reasons == [.draining, .threads, .redis, .descriptors])
     }
 }

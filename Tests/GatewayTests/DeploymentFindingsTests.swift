@@ -2,7 +2,6 @@ import Configuration
 import Core
 import Testing
 
-@testable import Gateway
 @testable import switchboard
 
 /// What `check` says of flags and proxies that do not fit each other (P6).

@@ -1,7 +1,6 @@
 import TestSupport
 import Testing
 
-@testable import Gateway
 @testable import Operations
 
 @Suite struct DrainPlanTests {

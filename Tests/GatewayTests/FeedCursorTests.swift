@@ -1,7 +1,6 @@
 import Core
 import Testing
 
-@testable import Gateway
 @testable import Topics
 
 @Suite struct FeedCursorTests {

@@ -2,7 +2,6 @@ import TestSupport
 import Testing
 
 @testable import Calls
-@testable import Gateway
 
 @Suite struct HeartbeatQueueTests {
     @Test func theFirstBeatIsAtOnceAndTheNextAfterTheInterval() {

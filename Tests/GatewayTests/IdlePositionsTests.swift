@@ -2,7 +2,6 @@ import Core
 import Testing
 
 @testable import EventLogs
-@testable import Gateway
 
 @Suite struct IdlePositionsTests {
     static func topic(_ number: Int) throws -> Topic { try #require(Topic("shop:\(number)")) }

@@ -1,10 +1,9 @@
 import FoundationEssentials
 import RedisLink
+import TestSupport
 import Testing
 
-@testable import Gateway
 @testable import Operations
-@testable import switchboard
 
 /// The words of a gateway about masters that could not load their own files, and their moments.
 @Suite struct LoadBookTests {
@@ -47,42 +46,7 @@ import Testing
     }
 
     @Test func everyRowOfReadinessIsInTheDocumentation() throws {
-        let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-        let text = try String(contentsOfFile: "/" + root + "/docs/readiness.md", encoding: .utf8)
+        let text = try ProjectFiles.text("docs/readiness.md")
         for row in ReadinessRow.allCases { #expect(text.contains("\n| `\(row.rawValue)` | "), "\(row)") }
-    }
-
-    // check --upgrade
-
-    @Test func onlyServersThatNeedAStepAreNamedAndWordsAreQuotedForAShell() {
-        let servers = [
-            ServerLoad(place: "10.0.0.21:6379", rights: .missing("x"), isReplica: false),
-            ServerLoad(place: "[fd00::2]:6380", rights: refused, isReplica: true),
-            ServerLoad(place: "/run/redis.sock", rights: .missing("x"), isReplica: false),
-            ServerLoad(place: "10.0.0.23:6379", rights: .sufficient, isReplica: true),
-        ]
-        let text = UpgradeStep.report(UpgradeStep.Facts(servers: servers, user: "it's")).joined(separator: "\n")
-        let client = "  redis-cli -h 10.0.0.21 -p 6379 --user operator --askpass "
-        #expect(text.contains(client + "ACL SETUSER default off resetpass '~*' '&*' +@all\n" + client + "ACL SAVE\n"))
-        #expect(text.contains("-s /run/redis.sock --user operator"))
-        #expect(text.contains("-h fd00::2 -p 6380 --user operator --askpass ACL SETUSER 'it'\\''s' '+acl|dryrun'"))
-        #expect(text.contains("step 2 of 2") && !text.contains("10.0.0.23"))
-    }
-
-    @Test func nothingIsDueWhereEverythingIsRight() {
-        let server = ServerLoad(place: "a:1", rights: .sufficient, isReplica: false)
-        #expect(
-            UpgradeStep.report(UpgradeStep.Facts(servers: [server], user: "ours")) == [
-                "upgrade: nothing is to be changed"
-            ])
-    }
-
-    @Test func checkFailsOnlyWhereAServerSaidThatARightIsMissing() {
-        func verdicts(_ rights: LoadRights...) -> [Preflight.Verdict] {
-            let loads = rights.map { ServerLoad(place: "a:1", rights: $0, isReplica: false) }
-            return Preflight.judge(loads, user: "ours").map(\.verdict)
-        }
-        #expect(verdicts(.missing("x"), .sufficient) == [.good, .wrong] && verdicts(refused) == [.doubtful])
-        #expect(verdicts(.notNeeded).isEmpty)
     }
 }

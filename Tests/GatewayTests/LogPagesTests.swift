@@ -2,7 +2,6 @@ import Core
 import Testing
 
 @testable import EventLogs
-@testable import Gateway
 @testable import Topics
 
 /// What is missed may be many pages; it is read whole or told as missing.

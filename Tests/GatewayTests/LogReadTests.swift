@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import EventLogs
-@testable import Gateway
 @testable import Topics
 
 @Suite struct LogReadTests {

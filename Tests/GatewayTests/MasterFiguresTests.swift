@@ -2,7 +2,6 @@ import Reactors
 import RedisLink
 import Testing
 
-@testable import Gateway
 @testable import Operations
 
 /// What a node keeps of the masters of a cluster.

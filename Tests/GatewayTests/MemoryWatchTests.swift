@@ -1,6 +1,5 @@
 import Testing
 
-@testable import Gateway
 @testable import Operations
 
 @Suite struct MemoryWatchTests {

@@ -2,7 +2,6 @@ import Core
 import Dialects
 import Transport
 
-@testable import Gateway
 @testable import Topics
 
 /// A client of the model: it knows where it stands and what may come next.

@@ -3,10 +3,7 @@ import RedisLink
 import Service
 import Testing
 
-@testable import Gateway
-@testable import Operations
-
-/// Log lines about clocks and versions, and the room that descriptors leave.
+/// Log lines about clocks and versions.
 struct NodeBookTests {
     private var book = NodeBook(NodeEntry(.gateway, name: [1]), boundMs: 5_000)
 
@@ -36,15 +33,5 @@ struct NodeBookTests {
         #expect(book.groups.map(\.count) == [1, 1, 1])
         #expect(book.learned([other(version: "9.9.9")], offsetMs: 0).isEmpty)
         #expect(book.learned([other()], offsetMs: 0).map(\.isWarning) == [false])
-    }
-
-    /// At 96 and 400 readiness stayed green while clients hung: nobody new is let in long before 95 % are taken.
-    @Test(arguments: [(96, 72), (400, 368), (1_024, 992), (1_000_000, 999_968)])
-    func descriptorsAreShortBeforeClientsAreRefused(_ limit: Int, _ ceiling: Int) {
-        #expect(DescriptorRoom(open: ceiling - 1, limit: limit).isShort)
-        #expect(DescriptorRoom(open: ceiling - max(8, limit / 20), limit: limit).isShort)
-        #expect(!DescriptorRoom(open: ceiling - max(8, limit / 20) - 1, limit: limit).isShort)
-        #expect(DescriptorRoom(open: 0, limit: limit).isTooSmall(for: 1_000_000))
-        #expect(!DescriptorRoom(open: 0, limit: limit).isTooSmall(for: 8))
     }
 }

@@ -1,7 +1,6 @@
 import Testing
 
 @testable import Calls
-@testable import Gateway
 
 /// Questions to services outside: asked once, answered once, bounded.
 @Suite struct AskBookTests {

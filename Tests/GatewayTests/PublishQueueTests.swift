@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import EventLogs
-@testable import Gateway
 
 @Suite struct PublishQueueTests {
     private typealias Queue = PublishQueue<Int>

@@ -4,7 +4,6 @@ import Dialects
 import Rights
 import Transport
 
-@testable import Gateway
 @testable import Sessions
 @testable import Topics
 

@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import EventLogs
-@testable import Gateway
 
 @Suite struct ReadQueueTests {
     static func user(_ number: Int) -> Payer { .user(Array("u\(number)".utf8)) }

@@ -1,7 +1,6 @@
 import Configuration
 import Testing
 
-@testable import Gateway
 @testable import Operations
 
 @Suite struct ReadinessTableTests {

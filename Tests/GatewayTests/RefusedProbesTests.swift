@@ -2,7 +2,6 @@ import RedisLink
 import Testing
 
 @testable import Bus
-@testable import Gateway
 @testable import Operations
 
 @Suite struct RefusedProbesTests {

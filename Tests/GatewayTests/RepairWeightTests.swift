@@ -1,7 +1,6 @@
 import Testing
 
 @testable import EventLogs
-@testable import Gateway
 
 @Suite struct RepairWeightTests {
     /// Fifty repairs were in flight however little each of them took, and after the death of a master with 33,000 topics

@@ -8,7 +8,6 @@ import Testing
 @testable import Commands
 @testable import Configuration
 @testable import EventLogs
-@testable import Gateway
 
 /// What scripts bound by themselves fits what the gateway bounds and passes on.
 ///
@@ -88,8 +87,7 @@ import Testing
     }
 
     @Test func thePageOfLimitsSaysThem() throws {
-        let here = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-        let page = try String(contentsOfFile: "/\(here)/docs/limits.md", encoding: .utf8)
+        let page = try ProjectFiles.text("docs/limits.md")
         for (name, script) in [
             ("EFFECTS_MAX", "command"), ("EFFECT_BYTES_MAX", "command"), ("ANSWER_BYTES_MAX", "command"),
             ("CALL_PRICE", "command"),

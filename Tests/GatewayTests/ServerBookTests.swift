@@ -1,7 +1,6 @@
 import RedisLink
 import Testing
 
-@testable import Gateway
 @testable import Operations
 
 @Suite struct ServerBookTests {

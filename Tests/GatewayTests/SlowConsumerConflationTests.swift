@@ -6,7 +6,6 @@ import TestSupport
 import Testing
 import Transport
 
-@testable import Gateway
 @testable import Topics
 @testable import Transports
 

@@ -3,7 +3,6 @@ import Core
 import Rights
 import Testing
 
-@testable import Gateway
 @testable import Topics
 
 /// Joins of many at once, when the store refuses from inside the question and when reads wait for their turn.

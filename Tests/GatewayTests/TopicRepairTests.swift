@@ -1,7 +1,6 @@
 import Core
 import Testing
 
-@testable import Gateway
 @testable import Topics
 
 /// What a feed does with events that the log does not have.

@@ -1,8 +1,6 @@
 import TestSupport
 import Testing
 
-@testable import Gateway
-
 /// Subscribing, history and live events under every order of things: 100 000 seeded histories.
 ///
 /// A client that is live sees each event once and in order, or is told of a gap before what follows a hole; when

@@ -1,7 +1,6 @@
 import Core
 import Testing
 
-@testable import Gateway
 @testable import Topics
 
 /// When members get what has come, and that nobody gets it twice or out of turn.

@@ -2,7 +2,6 @@ import Core
 import Dialects
 import TestSupport
 
-@testable import Gateway
 @testable import Topics
 
 /// Redis as the model has it: a topic's log and position, its channel, and whoever else may publish there.

@@ -5,8 +5,6 @@ import TestSupport
 import Testing
 import Transport
 
-@testable import Bus
-@testable import Gateway
 @testable import Operations
 @testable import Topics
 
@@ -14,7 +12,7 @@ import Transport
 ///
 /// Redis with its log and channel, the broker, the way of messages and replies, and clients that check what they are
 /// told. One topic; every step is chosen by a seed. In every other history somebody forges positions.
-final class TopicWorld: TopicReader {
+final class TopicWorld: TopicReader, ChannelInterest {
     /// Something the model does wrong on purpose, to prove that the checks see it.
     enum Fault: CaseIterable {
         /// The channel was lost and nobody is told.
@@ -61,7 +59,6 @@ final class TopicWorld: TopicReader {
     static let readMax = 3
     /// Shared by the runs of a thread: what they count is not looked at.
     struct Fixtures {
-        let mailbox: Mailbox<BusRequest>
         let statistics: ShardStatistics
         let topic: Topic
         let event: EventName
@@ -69,7 +66,6 @@ final class TopicWorld: TopicReader {
         init() throws {
             topic = try #require(Topic("shop:42"))
             event = try #require(EventName("e".utf8))
-            mailbox = Mailbox(capacity: 1_000, wake: try Wake())
             let reactor = try Reactor(wake: try Wake())
             let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(Limits(), reactors: 1))
             statistics = ShardStatistics(transport: context.statistics, loop: reactor.statistics)
@@ -81,12 +77,11 @@ final class TopicWorld: TopicReader {
     private let isHostile: Bool
     let topic: Topic
     let event: EventName
-    private let mailbox: Mailbox<BusRequest>
     var random: Seeded
     private var nowMs = 1_000_000
     lazy var table = TopicTable<ModelClient>(
         limits: TopicWorld.limits, store: self,
-        channels: BusInterest(bus: mailbox, shard: 0),
+        channels: self,
         statistics: statistics, nowMs: { [unowned self] in nowMs })
     private let statistics: ShardStatistics
 
@@ -102,7 +97,8 @@ final class TopicWorld: TopicReader {
     var told: Position?
     // The broker.
     private var isWanted = false
-    private var messages: [BusRequest] = []
+    /// The table's requests for the channel and to give it up, oldest first.
+    private var wishes: [Bool] = []
     // On the way.
     var channel: [ChannelItem] = []
     var requests: [Request] = []
@@ -121,7 +117,6 @@ final class TopicWorld: TopicReader {
         random = Seeded(seed)
         logMax = Int(seed % 6)
         (topic, event) = (fixtures.topic, fixtures.event)
-        mailbox = fixtures.mailbox
         statistics = fixtures.statistics
         self.fault = fault
         isHostile = fault == nil && seed % 2 == 1
@@ -155,22 +150,27 @@ final class TopicWorld: TopicReader {
 
     // MARK: The broker
 
-    private func takeMessages() {
-        mailbox.drain(into: &messages)
-        for message in messages {
-            switch message {
-            case .want:
-                note("want")
+    func want(_ topic: Topic) -> Bool {
+        wishes.append(true)
+        return true
+    }
+
+    func unwant(_ topic: Topic) -> Bool {
+        wishes.append(false)
+        return true
+    }
+
+    private func takeWishes() {
+        for isForChannel in wishes {
+            note(isForChannel ? "want" : "unwant")
+            if isForChannel {
                 if isWanted && isSubscribed { channel.append(.confirmed) }
                 isWanted = true
-            case .unwant:
-                note("unwant")
+            } else {
                 (isWanted, isSubscribed) = (false, false)
-            case .link, .hint, .followed, .probeRefused, .stop:
-                break
             }
         }
-        messages.removeAll()
+        wishes.removeAll()
     }
 
     private func confirm() {
@@ -235,7 +235,7 @@ final class TopicWorld: TopicReader {
         case 42..<52: execute()
         case 52..<62: reply()
         case 62..<64: reply(failing: true)
-        case 64..<70: takeMessages()
+        case 64..<70: takeWishes()
         case 70..<76: confirm()
         case 76..<88: act(clients[Int.random(in: 0..<clients.count, using: &random)])
         case 88..<90: lose(keepsSubscription: false)
@@ -273,7 +273,7 @@ final class TopicWorld: TopicReader {
         note("rest")
         isResting = true
         for round in 0..<80 where violation == nil {
-            takeMessages()
+            takeWishes()
             confirm()
             while !channel.isEmpty { deliver() }
             table.endBatch()
@@ -292,8 +292,6 @@ final class TopicWorld: TopicReader {
         for client in clients { checkRest(client) }
         let report = table.report(topic)
         if !report.isBalanced { violated("the ledger does not balance: \(report)") }
-        var rest: [BusRequest] = []
-        mailbox.drain(into: &rest)
     }
 
     /// Everybody live has seen everything, or was told of a gap that reaches up to the end.

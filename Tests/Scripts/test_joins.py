@@ -5,7 +5,7 @@ import json
 import pytest
 import redis
 
-from Fixtures.scripts.command_scripts import HIDDEN
+from Fixtures.scripts.command_scripts import HIDDEN_FROM_JOINS
 from Fixtures.scripts.lua_scripts import NOW_MS, needed, script_path, script_text
 
 TOPIC = "group:7"
@@ -31,7 +31,7 @@ class Joins:
                 script_text(script_path(name))]
         return "\n".join([
             *needed(files, "\n".join([*generated, self.body, *rest])), *generated, "local function command()",
-            "local " + HIDDEN + ", topic_log, given, state, own_arguments", self.body, *rest])
+            "local " + HIDDEN_FROM_JOINS, self.body, *rest])
 
     def _call(self, name, arguments, user, role):
         keys = [f"{TOPIC}#log", f"{TOPIC}#meta", f"{TOPIC}#bans", f"{TOPIC}#own#{user or '*'}"]

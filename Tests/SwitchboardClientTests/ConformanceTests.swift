@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import SwitchboardClient
@@ -12,8 +13,7 @@ struct ConformanceTests {
         var testDescription: String { "\(file): \(name)" }
     }
 
-    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../clients/conformance")
+    private static let folder = URL(filePath: ProjectFiles.folder + "/clients/conformance")
 
     private static func read(_ file: String) -> JSONValue {
         (try? String(contentsOf: folder.appending(path: file), encoding: .utf8)).flatMap { JSONReader.read($0) }

@@ -1,5 +1,6 @@
 import Foundation
 import SwitchboardClientLinux
+import TestSupport
 import Testing
 
 @testable import SwitchboardClient
@@ -28,9 +29,10 @@ struct ReasonTests {
         let addresses: [String: String]
 
         init() throws {
-            let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             process.executableURL = URL(filePath: "/usr/bin/env")
-            process.arguments = ["python3", root.appending(path: "Fixtures/processes/hopeless_servers.py").path]
+            process.arguments = [
+                "python3", ProjectFiles.folder + "/Tests/Fixtures/processes/hopeless_servers.py",
+            ]
             let output = Pipe()
             process.standardInput = input
             process.standardOutput = output

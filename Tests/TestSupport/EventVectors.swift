@@ -29,8 +29,7 @@ public struct EventVectors: Decodable, Sendable {
 
     /// Reads the file.
     public static func load() throws -> EventVectors {
-        let folder = "/" + #filePath.split(separator: "/").dropLast(2).joined(separator: "/")
-        let bytes = try Data(contentsOf: URL(filePath: folder + "/Fixtures/vectors/event_format.json"))
-        return try JSONDecoder().decode(EventVectors.self, from: bytes)
+        let text = try ProjectFiles.text("Tests/Fixtures/vectors/event_format.json")
+        return try JSONDecoder().decode(EventVectors.self, from: Data(text.utf8))
     }
 }

@@ -6,7 +6,7 @@ import json
 import pytest
 import redis
 
-from Fixtures.scripts.command_scripts import HIDDEN, Commands, Failed, Header
+from Fixtures.scripts.command_scripts import HIDDEN_FROM_JOINS, Commands, Failed, Header
 from Fixtures.scripts.lua_scripts import LUA, NOW_MS, needed, script_text
 
 
@@ -164,7 +164,7 @@ class Joins:
         rest = ["end", "local refused = decide(command)", "if refused then return refused end", files["subscribe"]]
         shared = needed([files[name] for name in before], "\n".join([*generated, *body, *rest]))
         return "\n".join([*shared, *generated, "local function command()",
-                          "local " + HIDDEN + ", topic_log, given, state, own_arguments", *body, *rest])
+                          "local " + HIDDEN_FROM_JOINS, *body, *rest])
 
     def state(self, conversation, user="", role="user"):
         """What a joining client is told; Failed when it may not."""

@@ -18,9 +18,9 @@ from Fixtures.scripts.derived_values import Derived
 from Fixtures.scripts.lua_scripts import LUA, NOW_MS, Loaded, needed, parts_of, script_path, script_text
 
 POLICY = {"log_max": 200, "log_ttl_s": 300, "meta_ttl_s": 86_700}
-# What the gateway hides from bodies.
-HIDDEN = re.search(r'hidden = """\n(.*?)\n +"""', (
-    LUA.parent / "Sources" / "Commands" / "Assembly" / "GeneratedLua.swift").read_text(), re.S)[1].replace("\\\n", "")
+# What the gateway hides from bodies, and from scripts that answer a join.
+HIDDEN, HIDDEN_FROM_JOINS = (
+    Path(__file__).resolve().parents[1] / "vectors" / "hidden_names.txt").read_text().splitlines()
 VARIABLE = re.compile(r"\{(\w+)\}")
 
 

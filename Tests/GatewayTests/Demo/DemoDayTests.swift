@@ -3,7 +3,6 @@ import TestSupport
 import Testing
 
 @testable import Demo
-@testable import Gateway
 
 @Suite struct DemoDayTests {
     private static let weekMs = 7 * DemoClock.dayMs

@@ -2,7 +2,6 @@ import Rights
 import Testing
 
 @testable import Demo
-@testable import Gateway
 
 @Suite struct DemoGuestsTests {
     private static let secret = Array("a secret of the demo that is long enough for HS256, surely".utf8)

@@ -2,7 +2,6 @@ import Core
 import Testing
 
 @testable import Demo
-@testable import Gateway
 
 @Suite struct DemoOrderTests {
     @Test func anOrderThatGoesWellTellsEveryPhotoAndItsPreviews() throws {

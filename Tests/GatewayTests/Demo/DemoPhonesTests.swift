@@ -3,7 +3,6 @@ import HTTPCodec
 import Testing
 
 @testable import Demo
-@testable import Gateway
 
 @Suite struct DemoPhonesTests {
     private static let token = String(repeating: "a1", count: 32)

@@ -1,5 +1,4 @@
 @testable import Demo
-@testable import Gateway
 
 /// The shop as its scripts keep it, written anew from their documentation: says what each call of the demo leads to.
 struct ModelShop {

@@ -1,6 +1,5 @@
 import Testing
 
-@testable import Gateway
 @testable import Presence
 
 /// Which gateways live.

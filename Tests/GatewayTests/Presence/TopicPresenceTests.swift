@@ -1,7 +1,6 @@
 import Core
 import Testing
 
-@testable import Gateway
 @testable import Presence
 
 /// Who is here on one topic, as one shard knows it.

@@ -1,6 +1,5 @@
 import Testing
 
-@testable import Gateway
 @testable import Transports
 
 /// Requests that went to other nodes: answered, held, given up.

@@ -2,7 +2,6 @@ import Core
 import Dialects
 import Testing
 
-@testable import Gateway
 @testable import Transports
 
 /// Who may name a session, and who may speak for a node.

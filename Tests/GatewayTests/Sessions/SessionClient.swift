@@ -4,7 +4,6 @@ import Rights
 import Testing
 import Transport
 
-@testable import Gateway
 @testable import Sessions
 @testable import Topics
 

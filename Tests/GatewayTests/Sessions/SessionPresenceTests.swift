@@ -3,7 +3,6 @@ import Dialects
 import Rights
 import Testing
 
-@testable import Gateway
 @testable import Sessions
 
 /// What a session lets its client know and say about who is here.

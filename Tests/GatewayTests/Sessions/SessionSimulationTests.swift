@@ -1,8 +1,6 @@
 import TestSupport
 import Testing
 
-@testable import Gateway
-
 /// Sessions under every order of subscribing, leaving, authenticating, publishing, answers, refusals and cuts.
 ///
 /// Each request is answered once; the last word on a topic wins; what was acknowledged is heard, and nothing else is.

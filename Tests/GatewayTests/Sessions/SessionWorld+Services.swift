@@ -6,7 +6,6 @@ import Rights
 import Service
 import Transport
 
-@testable import Gateway
 @testable import Sessions
 @testable import Topics
 

@@ -7,8 +7,6 @@ import TestSupport
 import Testing
 import Transport
 
-@testable import Bus
-@testable import Gateway
 @testable import Operations
 @testable import Sessions
 @testable import Topics
@@ -17,7 +15,7 @@ import Transport
 ///
 /// Redis with logs, channels, memberships and followed sets, the way of calls and replies, tokens, and clients that
 /// check what they are told. Every step is chosen by a seed.
-final class SessionWorld: TopicReader, QuietServices, TopicAccess {
+final class SessionWorld: TopicReader, QuietServices, TopicAccess, ChannelInterest {
     /// One call on the way to Redis, and its answer on the way back.
     private struct Call {
         /// What Redis does; `nil` when it was done.
@@ -41,7 +39,6 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess {
 
     /// Shared by the runs of a thread: what they count is not looked at.
     struct Fixtures {
-        let mailbox: Mailbox<BusRequest>
         let statistics: ShardStatistics
         let access: AccessPolicy
         let event: EventName
@@ -55,7 +52,6 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess {
                 "shop:1", "shop:2", "conversation:1", "conversation:2", "user:u", "feed:1", "feed:2", "feed:3",
             ].map { try #require(Topic($0)) }
             access = try AccessPolicy(StandardTables.namespaces)
-            mailbox = Mailbox(capacity: 10_000, wake: try Wake())
             let reactor = try Reactor(wake: try Wake())
             let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(Limits(), reactors: 1))
             statistics = ShardStatistics(transport: context.statistics, loop: reactor.statistics)
@@ -88,7 +84,7 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess {
     var servicesMade: [SessionServices] = []
     private(set) lazy var topics = TopicTable<Session>(
         limits: SessionWorld.limits, store: self,
-        channels: BusInterest(bus: fixtures.mailbox, shard: 0),
+        channels: self,
         statistics: fixtures.statistics, nowMs: { [unowned self] in nowMs })
     /// What its clients' sessions do wrong on purpose.
     let fault: TamperedSession.Fault?
@@ -98,7 +94,8 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess {
     private var members: Set<Topic> = []
     private(set) var followsSet: Set<Topic> = []
     private var calls: [Call] = []
-    private var messages: [BusRequest] = []
+    /// The table's requests for channels and to give them up, oldest first.
+    private var wishes: [(topic: Topic, isForChannel: Bool)] = []
 
     // What is counted against what was paid.
     var joinsPaid = 0
@@ -254,22 +251,25 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess {
         publish(ownTopic, fixtures.changed)
     }
 
-    private func takeMessages() {
-        fixtures.mailbox.drain(into: &messages)
-        for message in messages {
-            switch message {
-            case .want(let topic, _):
-                if redis[topic]?.isWanted == true, redis[topic]?.isSubscribed == true {
-                    redis[topic]?.channel.append(.confirmed)
-                }
-                redis[topic]?.isWanted = true
-            case .unwant(let topic, _):
-                redis[topic]?.isWanted = false
-                redis[topic]?.isSubscribed = false
-            default: break
+    func want(_ topic: Topic) -> Bool {
+        wishes.append((topic, true))
+        return true
+    }
+
+    func unwant(_ topic: Topic) -> Bool {
+        wishes.append((topic, false))
+        return true
+    }
+
+    private func takeWishes() {
+        for (topic, isForChannel) in wishes {
+            if isForChannel, redis[topic]?.isWanted == true, redis[topic]?.isSubscribed == true {
+                redis[topic]?.channel.append(.confirmed)
             }
+            redis[topic]?.isWanted = isForChannel
+            if !isForChannel { redis[topic]?.isSubscribed = false }
         }
-        messages.removeAll()
+        wishes.removeAll()
     }
 
     private func confirm() {
@@ -303,7 +303,7 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess {
         case 46..<58: execute()
         case 58..<70: reply()
         case 70..<73: reply(isFailing: true)
-        case 73..<78: takeMessages()
+        case 73..<78: takeWishes()
         case 78..<82: confirm()
         case 82..<92:
             deliver(pick(fixtures.topics))
@@ -324,7 +324,7 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess {
         isResting = true
         var quiet = 0
         for _ in 0..<200 where violation == nil && quiet < 6 {
-            takeMessages()
+            takeWishes()
             confirm()
             for topic in fixtures.topics { while redis[topic]?.channel.isEmpty == false { deliver(topic) } }
             topics.endBatch()
@@ -348,8 +348,6 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess {
         checkMembers()
         if violation == nil, joins > joinsPaid { violated("\(joins) joins, \(joinsPaid) paid") }
         for client in clients { client.end() }
-        var rest: [BusRequest] = []
-        fixtures.mailbox.drain(into: &rest)
         // They hold the world in turn.
         (services, servicesMade) = (nil, [])
     }

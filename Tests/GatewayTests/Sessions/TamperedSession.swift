@@ -2,7 +2,6 @@ import Core
 import Dialects
 import Rights
 
-@testable import Gateway
 @testable import Sessions
 @testable import Topics
 

@@ -1,7 +1,6 @@
 import Core
 import Rights
 
-@testable import Gateway
 @testable import Sessions
 
 /// A budget as a test wants it.

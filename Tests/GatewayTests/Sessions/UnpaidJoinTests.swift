@@ -4,7 +4,6 @@ import Rights
 import TestSupport
 import Testing
 
-@testable import Gateway
 @testable import Sessions
 
 /// What becomes of a topic that a client asks for again and cannot pay for.

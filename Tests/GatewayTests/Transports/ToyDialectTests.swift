@@ -2,7 +2,6 @@ import Core
 import Dialects
 import Testing
 
-@testable import Gateway
 @testable import Sessions
 @testable import Topics
 

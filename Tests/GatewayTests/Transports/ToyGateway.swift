@@ -8,8 +8,6 @@ import TestSupport
 import Testing
 import Transport
 
-@testable import Bus
-@testable import Gateway
 @testable import Operations
 @testable import Sessions
 @testable import Topics
@@ -21,7 +19,6 @@ final class ToyGateway {
     private let toy = ToyServices()
     private let access: AccessPolicy
     private let statistics: ShardStatistics
-    private let mailbox: Mailbox<BusRequest>
     var nowMs = 1_000
     private var offsets: [Topic: Int] = [:]
 
@@ -29,11 +26,9 @@ final class ToyGateway {
         let reactor = try Reactor(wake: try Wake())
         let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(Limits(), reactors: 1))
         statistics = ShardStatistics(transport: context.statistics, loop: reactor.statistics)
-        mailbox = Mailbox(capacity: 100, wake: try Wake())
         access = try AccessPolicy(StandardTables.namespaces)
         topics = TopicTable(
-            limits: Limits(), store: EmptyReader(), channels: BusInterest(bus: mailbox, shard: 0),
-            statistics: statistics,
+            limits: Limits(), store: EmptyReader(), channels: toy, statistics: statistics,
             nowMs: { 1_000 })
     }
 
@@ -61,8 +56,10 @@ final class ToyGateway {
     }
 }
 
-/// Only a session with a token has to show a good one.
-private final class ToyServices: QuietServices {
+/// Only a session with a token has to show a good one, and every channel may be had.
+private final class ToyServices: QuietServices, ChannelInterest {
+    func want(_ topic: Topic) -> Bool { true }
+    func unwant(_ topic: Topic) -> Bool { true }
     func admit(_ caller: Caller, showing token: [UInt8]?, at address: IPAddress?) -> Result<Caller, Refusal> {
         token.map { $0.elementsEqual("good".utf8) } ?? true
             ? .success(caller) : .failure(Refusal(.unauthorized, "a wrong token"))

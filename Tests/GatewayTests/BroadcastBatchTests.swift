@@ -1,80 +1,9 @@
-import Commands
 import Core
 import HTTPCodec
-import TestSupport
 import Testing
 
-@testable import Calls
 @testable import EventLogs
-@testable import Gateway
 @testable import HTTPSurface
-@testable import Topics
-
-@Suite struct TopicQuestionsTests {
-    private func came(_ count: Int) -> TopicReport {
-        var report = TopicReport()
-        report.came = count
-        return report
-    }
-
-    @Test func aQuestionIsAnsweredWithTheSumOnceAllHaveAnswered() {
-        var questions = TopicQuestions()
-        var answers: [Int] = []
-        let one = questions.ask(of: 3, nowMs: 0) { answers.append($0.came) }
-        let two = questions.ask(of: 1, nowMs: 0) { answers.append($0.came * 100) }
-        #expect(one != two)
-        questions.answered(one, came(5))
-        questions.answered(two, came(7))
-        #expect(answers == [700])
-        questions.answered(one, came(0))
-        questions.answered(one, came(2))
-        #expect(answers == [700, 7])
-        questions.answered(one, came(9))
-        questions.answered(two, came(9))
-        questions.answered(12_345, came(9))
-        #expect(answers == [700, 7])
-    }
-
-    @Test func aQuestionWhoseAnswerWasLostIsAnsweredWithWhatIsKnown() {
-        var questions = TopicQuestions()
-        var answers: [Int] = []
-        let number = questions.ask(of: 2, nowMs: 100) { answers.append($0.came) }
-        questions.answered(number, came(4))
-        questions.expire(nowMs: 1_099, afterMs: 1_000)
-        #expect(answers.isEmpty)
-        questions.expire(nowMs: 1_100, afterMs: 1_000)
-        questions.answered(number, came(5))
-        #expect(answers == [4])
-    }
-}
-
-@Suite struct PrintableNameTests {
-    @Test(arguments: [
-        ("vote", "'vote'"), ("", "''"), ("a b", "'a?b'"), ("a\"b", "'a?b'"), ("a\nb\u{7f}", "'a?b?'"),
-        ("caf\u{e9}", "'caf??'"), (String(repeating: "x", count: 65), "'" + String(repeating: "x", count: 64) + "'"),
-    ])
-    func onlyPrintableASCIIIsShown(_ name: String, _ shown: String) {
-        #expect(PrintableName.shown(name) == shown)
-    }
-}
-
-@Suite struct StoreScriptsTests {
-    @Test func theEmbeddedScriptsAssemble() throws {
-        let library = try ScriptLibrary(
-            packs: ["barbershop"], directory: nil, namespaces: StandardTables.namespaces.keys, reservedPaths: [])
-        let scripts = try EventLogScripts(library)
-        let all = [scripts.publish, scripts.subscribe, scripts.history, scripts.position]
-        #expect(Set(all.map { "\($0)" }).count == 4)
-        let keys = Keys(prefix: [])
-        let shop = try #require(Topic("shop:42"))
-        let stateful = try #require(scripts.stateful(shop))
-        #expect(!all.contains { "\($0)" == "\(stateful.subscribe)" || "\($0)" == "\(stateful.position)" })
-        #expect(
-            stateful.keys(shop, keys).map { String(decoding: $0, as: UTF8.self) }
-                == ["queue:42", "shop:42#status", "shop:42#bookings", "shop:42#barbers"])
-        #expect(scripts.stateful(try #require(Topic("order:42"))) == nil)
-    }
-}
 
 @Suite struct BroadcastBatchTests {
     typealias Item = Result<(Topic, EventLog.PublishReceipt), Refusal>

@@ -1,76 +1,7 @@
 import Core
-import Rights
-import Service
-import TestSupport
 import Testing
-import Transport
 
-@testable import Gateway
 @testable import Operations
-
-@Suite struct TimestampTests {
-    @Test(arguments: [
-        (0, "1970-01-01T00:00:00.000Z"), (1, "1970-01-01T00:00:00.001Z"), (86_399_999, "1970-01-01T23:59:59.999Z"),
-        (951_782_400_000, "2000-02-29T00:00:00.000Z"), (951_868_800_000, "2000-03-01T00:00:00.000Z"),
-        (1_709_164_800_000, "2024-02-29T00:00:00.000Z"), (1_709_251_199_999, "2024-02-29T23:59:59.999Z"),
-        (1_709_251_200_000, "2024-03-01T00:00:00.000Z"), (1_740_787_199_999, "2025-02-28T23:59:59.999Z"),
-        (1_740_787_200_000, "2025-03-01T00:00:00.000Z"), (1_735_689_599_999, "2024-12-31T23:59:59.999Z"),
-        (1_735_689_600_000, "2025-01-01T00:00:00.000Z"), (1_767_225_599_000, "2025-12-31T23:59:59.000Z"),
-        (4_107_542_399_000, "2100-02-28T23:59:59.000Z"), (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
-        (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
-    ])
-    func wallTimeIsWrittenAsRFC3339(_ wallMs: Int, _ text: String) {
-        #expect(Timestamp.text(wallMs: wallMs) == text)
-    }
-
-    @Test func everyDayOfFourHundredYearsFollowsTheOneBefore() {
-        var (year, month, day) = (1970, 1, 1)
-        for number in 0..<146_097 {
-            func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
-            let text = Timestamp.text(wallMs: number * 86_400_000)
-            guard text == "\(year)-\(two(month))-\(two(day))T00:00:00.000Z" else {
-                Issue.record("day \(number) is not \(text)")
-                return
-            }
-            let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-            let length = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
-            day += 1
-            if day > length { (month, day) = (month + 1, 1) }
-            if month > 12 { (year, month) = (year + 1, 1) }
-        }
-    }
-}
-
-@Suite struct MetricsPageTests {
-    @Test func theTextFormatIsPrometheus() {
-        var page = MetricsPage()
-        page.gauge("a", "What a is.", -3)
-        page.counter("b_total", "What b is.", 7)
-        page.counter("c_total", "By kind.", [("kind", "x", 1), ("kind", "y", 0)])
-        page.histogram("d_seconds", "Times.", boundsUs: [1_000, 2_000_000], counts: [2, 3, 4], sumUs: 1_500_000)
-        let expected = """
-            # HELP a What a is.
-            # TYPE a gauge
-            a -3
-            # HELP b_total What b is.
-            # TYPE b_total counter
-            b_total 7
-            # HELP c_total By kind.
-            # TYPE c_total counter
-            c_total{kind="x"} 1
-            c_total{kind="y"} 0
-            # HELP d_seconds Times.
-            # TYPE d_seconds histogram
-            d_seconds_bucket{le="0.001"} 2
-            d_seconds_bucket{le="2.0"} 5
-            d_seconds_bucket{le="+Inf"} 9
-            d_seconds_sum 1.5
-            d_seconds_count 9
-
-            """
-        #expect(String(decoding: page.bytes, as: UTF8.self) == expected)
-    }
-}
 
 @Suite struct NodeAdmissionTests {
     static func admission(_ change: (inout Limits) -> Void) -> NodeAdmission {
@@ -174,30 +105,5 @@ import Transport
             }
         }
         #expect(admission.figures == (0, 0, 0))
-    }
-}
-
-@Suite struct HeapTrimTests {
-    @Test func theHeapIsTrimmedAfterASurgeAndNotDuringOne() {
-        var trim = HeapTrim()
-        // Connections, handshakes, and whether it is due.
-        let looks = [
-            (0, 0, false), (1_000, 1_000, false), (1_500, 1_500, false), (1_500, 1_500, true), (1_500, 1_500, false),
-            (1_200, 1_500, false), (1_100, 1_501, true), (900, 1_502, false), (10, 1_503, true), (0, 1_503, false),
-        ]
-        for (index, look) in looks.enumerated() {
-            let isDue = trim.isDue(held: look.0, handshakes: look.1)
-            #expect(isDue == look.2, "look \(index)")
-        }
-    }
-
-    /// The heap was trimmed while what had belonged to a crowd of 100,000 topics was still there.
-    ///
-    /// More than 50 MiB that were free a moment later stayed with the process for ever.
-    @Test func itIsTrimmedOnceMoreWhenWhatWentWithACrowdIsFreed() {
-        var trim = HeapTrim()
-        let looks = [1_000] + Array(repeating: 0, count: 30)
-        let due = looks.indices.filter { trim.isDue(held: looks[$0], handshakes: 0) }
-        #expect(due == [1, 10], "when they have gone, and once more seconds later")
     }
 }
