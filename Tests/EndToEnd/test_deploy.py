@@ -94,7 +94,7 @@ def test_the_context_holds_the_sources_and_nothing_else():
             assert path in context
     # SwiftPM refuses a package of which a target has no sources.
     for folder in re.findall(r'tests\(\s*"(\w+)"', (ROOT / "Package.swift").read_text()):
-        assert any(path.startswith(f"Tests/{folder}Tests/") for path in context), folder
+        assert any(path.startswith(f"Tests/Unit/{folder}Tests/") for path in context), folder
     for folder in re.findall(r'(?:path|in): "([\w/]+\w)"', (ROOT / "Package.swift").read_text()):
         assert any(path.startswith(folder + "/") for path in context), folder
     for stage in STAGES.values():
