@@ -52,22 +52,22 @@ fuzz: packages-build ## Fuzz each parser with AddressSanitizer, SECONDS=60 each
 
 .PHONY: chaos
 chaos: product bench venv ## Break everything under load for SECONDS=60 and check what clients saw; SEED=n repeats
-	.venv/bin/python Tests/ChaosTests/chaos.py --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+	.venv/bin/python Tests/Chaos/chaos.py --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 .PHONY: fleet
 fleet: product bench venv ## ROUNDS=5 of each fault of a Sentinel group, then of a Redis Cluster, under load; SEED=n repeats
-	.venv/bin/python Tests/ChaosTests/fleet.py --rounds $(or $(ROUNDS),5) $(if $(SEED),--seed $(SEED))
-	.venv/bin/python Tests/ChaosTests/cluster_rounds.py --rounds $(or $(ROUNDS),5) $(if $(SEED),--seed $(SEED))
+	.venv/bin/python Tests/Chaos/fleet.py --rounds $(or $(ROUNDS),5) $(if $(SEED),--seed $(SEED))
+	.venv/bin/python Tests/Chaos/cluster_rounds.py --rounds $(or $(ROUNDS),5) $(if $(SEED),--seed $(SEED))
 
 .PHONY: chaos-clients
 chaos-clients: product venv ## The same faults with the libraries for apps as clients, in Swift and JavaScript; SECONDS=60, SEED=n
-	swift build --configuration release --package-path Tests/ChaosTests/apps --scratch-path .build/apps
-	.venv/bin/python Tests/ChaosTests/client_chaos.py .build/apps/release/AppCrowd --seconds $(SECONDS) \
+	swift build --configuration release --package-path Tests/Chaos/apps --scratch-path .build/apps
+	.venv/bin/python Tests/Chaos/client_chaos.py .build/apps/release/AppCrowd --seconds $(SECONDS) \
 	    $(if $(SEED),--seed $(SEED))
 
 .PHONY: soak
 soak: product bench venv ## A steady load for MINUTES=60; memory, descriptors and Redis as a plot: nothing may grow; SEED=n
-	.venv/bin/python Tests/ChaosTests/soak.py --minutes $(MINUTES) --out bench/results $(if $(SEED),--seed $(SEED))
+	.venv/bin/python Tests/Chaos/soak.py --minutes $(MINUTES) --out bench/results $(if $(SEED),--seed $(SEED))
 
 .PHONY: histories
 histories: packages-build ## Both libraries for apps live through HISTORIES=100000 random histories with faults
@@ -84,11 +84,11 @@ client-package: product venv ## Build the Swift examples as an app does, by path
 thorough: packages-test products venv ## Run the tests that cost much and seldom find anything
 	scripts/autobahn.sh >/dev/null || true
 	.venv/bin/python -m pytest -ra -m thorough --numprocesses $$(nproc) --dist loadgroup --no-loadscope-reorder \
-	    $(PYTEST) Tests/LuaTests Tests/EndToEndTests Tests/ChaosTests Tests/ConformanceTests Tests/BrowserTests
+	    $(PYTEST) Tests/Scripts Tests/EndToEnd Tests/Chaos Tests/Conformance Tests/Browser
 
 .PHONY: autobahn
 autobahn: packages-test product venv ## Run the Autobahn WebSocket conformance suite against a gateway
-	AUTOBAHN_DEFLATE=all .venv/bin/python -m pytest -ra -m '' Tests/ConformanceTests $(PYTEST)
+	AUTOBAHN_DEFLATE=all .venv/bin/python -m pytest -ra -m '' Tests/Conformance $(PYTEST)
 
 .PHONY: bench-peers
 bench-peers: packages-bench product bench ## Measure gateway, floor and peers side by side; PEERS= RATES= STEPS= SECONDS= for a part
@@ -97,7 +97,7 @@ bench-peers: packages-bench product bench ## Measure gateway, floor and peers si
 
 .PHONY: clean
 clean: ## Remove what was built; Python environments and .switchboard/ stay
-	rm -rf .build Tests/ConformanceTests/reports
+	rm -rf .build Tests/Conformance/reports
 
 # Steps of the commands above.
 .PHONY: packages-build packages-test packages-bench product bench products unit tsan check-binary venv clients
@@ -141,4 +141,4 @@ venv:
 # The clients' tests alone, one after the other.
 clients: venv
 	.venv/bin/python -m pytest -ra --durations=25 $(PYTEST) \
-	    $(wildcard Tests/LuaTests Tests/EndToEndTests Tests/ChaosTests Tests/ConformanceTests Tests/BrowserTests)
+	    $(wildcard Tests/Scripts Tests/EndToEnd Tests/Chaos Tests/Conformance Tests/Browser)

@@ -31,7 +31,9 @@ func room(_ name: String, _ dependencies: [Target.Dependency] = [], _ more: [Swi
 let atEachStart: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name + "Tests", dependencies: dependencies + ["TestSupport"], swiftSettings: strict)
+    .testTarget(
+        name: name + "Tests", dependencies: dependencies + ["TestSupport"], path: "Tests/Unit/" + name + "Tests",
+        swiftSettings: strict)
 }
 
 /// A folder whose files are part of the program, beside one Swift file of the target's name.
@@ -226,12 +228,23 @@ let package = Package(
         tests("Courier", ["Courier", "Configuration", "Core", "Push", "Reactors", "RedisLink", "Rights", "Service"]),
         tests("SwitchboardClient", ["SwitchboardClient", "SwitchboardClientLinux"]),
         tests("Bench", ["switchboard-bench", "Core"]),
+        tests("Service", ["Service", "Core", "RedisLink"]),
+        tests("Operations", ["Operations", "Configuration", "Core", "Reactors", "RedisLink", "Service"]),
+        tests("Topics", ["Topics", "Commands", "Core", "Dialects", "Operations", "Reactors", "Rights", "Transport"]),
+        tests("EventLogs", ["EventLogs", "Commands", "Core", "RedisLink", "Rights", "Topics"]),
+        tests("Calls", ["Calls"]),
+        tests("Presence", ["Presence", "Core"]),
         tests(
-            "Gateway",
+            "Sessions",
             [
-                "Bus", "Calls", "Commands", "Configuration", "Core", "Demo", "Dialects", "EventLogs", "Gateway",
-                "HTTPCodec", "HTTPSurface", "Presence", "Reactors", "RedisLink", "Rights", "Scripts", "Service",
-                "Sessions", "switchboard", "Topics", "Transport", "Transports",
+                "Sessions", "Commands", "Core", "Dialects", "Operations", "Reactors", "Rights", "Service", "Topics",
+                "Transport",
             ]),
+        tests("Transports", ["Transports", "Core", "Dialects", "Reactors", "Rights", "Topics", "Transport"]),
+        tests("Bus", ["Bus", "Core", "Operations", "RedisLink"]),
+        tests("HTTPSurface", ["HTTPSurface", "Core", "EventLogs", "HTTPCodec"]),
+        tests("Gateway", ["Gateway", "Commands", "Configuration", "Core", "EventLogs", "Rights", "Scripts"]),
+        tests("Demo", ["Demo", "Core", "HTTPCodec", "Rights"]),
+        tests("Check", ["switchboard", "Configuration", "Core", "RedisLink"]),
     ] + fuzzers
 )

@@ -3,21 +3,21 @@
 import pytest
 
 # Files whose tests share something costly: so many processes run them, each all tests of its files.
-TOGETHER = {"BrowserTests/": 3}
+TOGETHER = {"Browser/": 3}
 # Fixtures that are costly to have in each process: one process runs all tests of a file that use one.
 SHARED = {"cluster"}
 # The longest tests come first, so that none of them begins when everything else has ended. Each name stands for all
 # tests that begin with it; the order here is theirs.
 LONGEST = (
-    "ConformanceTests/test_autobahn.py", "LuaTests/test_costs.py", "LuaTests/test_estimator.py",
-    "EndToEndTests/test_openapi.py::test_generated", "EndToEndTests/test_queue.py",
-    "EndToEndTests/test_votes.py::test_tallies", "EndToEndTests/test_cluster.py", "EndToEndTests/test_across_slots.py",
-    "BrowserTests/test_dev.py", "EndToEndTests/test_drain.py::test_rolling",
-    "EndToEndTests/test_drain.py::test_clients",
-    "LuaTests/test_leaderboards.py::test_a_million", "EndToEndTests/test_leaderboard.py::test_a_million",
-    "LuaTests/test_queue_model.py", "EndToEndTests/test_allocations.py", "EndToEndTests/test_leaks.py",
-    "EndToEndTests/test_bench.py::test_capacity", "EndToEndTests/test_overload.py", "ChaosTests/test_chaos.py",
-    "BrowserTests/test_looks.py", "BrowserTests/test_page.py", "EndToEndTests/test_redis_outage.py",
+    "Conformance/test_autobahn.py", "Scripts/test_costs.py", "Scripts/test_estimator.py",
+    "EndToEnd/test_openapi.py::test_generated", "EndToEnd/test_queue.py",
+    "EndToEnd/test_votes.py::test_tallies", "EndToEnd/test_cluster.py", "EndToEnd/test_across_slots.py",
+    "Browser/test_dev.py", "EndToEnd/test_drain.py::test_rolling",
+    "EndToEnd/test_drain.py::test_clients",
+    "Scripts/test_leaderboards.py::test_a_million", "EndToEnd/test_leaderboard.py::test_a_million",
+    "Scripts/test_queue_model.py", "EndToEnd/test_allocations.py", "EndToEnd/test_leaks.py",
+    "EndToEnd/test_bench.py::test_capacity", "EndToEnd/test_overload.py", "Chaos/test_chaos.py",
+    "Browser/test_looks.py", "Browser/test_page.py", "EndToEnd/test_redis_outage.py",
 )
 
 

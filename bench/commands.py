@@ -28,13 +28,13 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "Tests"), str(ROOT / "Tests" / "EndToEndTests")]
+sys.path[:0] = [str(ROOT / "Tests")]
 
 import httpx  # noqa: E402
-from certificates import write_certificate  # noqa: E402
-from gateway_process import API_KEY, Gateway  # noqa: E402
-from support.redis_server import RedisServer  # noqa: E402
-from tokens import SECRET  # noqa: E402
+from Fixtures.clients.certificates import write_certificate  # noqa: E402
+from Fixtures.clients.tokens import SECRET  # noqa: E402
+from Fixtures.processes.gateway import API_KEY, Gateway  # noqa: E402
+from Fixtures.redis.server import RedisServer  # noqa: E402
 
 CONNECTIONS, WINDOW = 50, 16
 USERS, SONGS = 200, 20

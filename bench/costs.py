@@ -5,7 +5,7 @@
 
 Starts a redis-server of its own and makes the calls of bench/weights.py. Of each it reads what Redis counts: commands,
 bytes that the keys of the call grew by and how long they live, entries of the outbox, events. Prints the table, or
-writes it. Tests/LuaTests/test_costs.py compares the costs of each run with the table and with what is paid.
+writes it. Tests/Scripts/test_costs.py compares the costs of each run with the table and with what is paid.
 """
 
 import argparse
@@ -22,11 +22,10 @@ from pathlib import Path
 
 import weights  # it finds the modules of the tests
 
-import chats
-import lua_scripts
-from command_scripts import Commands, Header
-from lua_scripts import LUA, Scripts, pack_of, script_names, script_path
-from support.redis_server import RedisServer
+from Fixtures.redis.server import RedisServer
+from Fixtures.scripts import chats, lua_scripts
+from Fixtures.scripts.command_scripts import Commands, Header
+from Fixtures.scripts.lua_scripts import LUA, Scripts, pack_of, script_names, script_path
 from weight_cases import CASES, Site
 
 TABLE = Path(__file__).resolve().parents[1] / "docs" / "costs.md"

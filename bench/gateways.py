@@ -17,13 +17,13 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "bench/capacity"), str(ROOT / "Tests/ChaosTests")]
+sys.path[:0] = [str(ROOT / "bench/capacity"), str(ROOT / "Tests"), str(ROOT / "Tests/Chaos")]
 
+from Fixtures.clients.certificates import write_certificate
+from Fixtures.clients.tokens import SECRET
+from Fixtures.processes.gateway import API_KEY, Gateway
+from Fixtures.redis.server import RedisServer
 from measure import BENCH, LIMITS, LOAD_CPU, SERVER_CPU
-from certificates import write_certificate
-from gateway_process import API_KEY, Gateway
-from support.redis_server import RedisServer
-from tokens import SECRET
 
 ARRANGEMENTS = [(gateways, 1) for gateways in (1, 2, 3)] + [(1, 2)]
 HEAD = f"{'gateways':>8} {'shards':>6} {'CPUs':>5} {'publishes/s':>11} {'deliveries/s':>12} {'p99 ms':>7} " \

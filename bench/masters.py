@@ -29,10 +29,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "bench/capacity"), str(ROOT / "Tests/ChaosTests")]
+sys.path[:0] = [str(ROOT / "bench/capacity"), str(ROOT / "Tests"), str(ROOT / "Tests/Chaos")]
 
 from arrangement import HEARD_MAX, Arrangement, Ears, Spent, net, pin
-from certificates import write_certificate
+from Fixtures.clients.certificates import write_certificate
 from measure import LOAD_CPU
 from placement import Placement
 

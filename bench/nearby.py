@@ -23,12 +23,12 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "Tests"), str(ROOT / "Tests" / "LuaTests")]
+sys.path[:0] = [str(ROOT / "Tests")]
 
 import counted  # noqa: E402
-from nearby_scripts import Ears, NearbyCommands  # noqa: E402
-from support.redis_server import RedisServer  # noqa: E402
-from support.seeds import seeded  # noqa: E402
+from Fixtures.redis.server import RedisServer  # noqa: E402
+from Fixtures.scripts.nearby_scripts import Ears, NearbyCommands  # noqa: E402
+from Fixtures.seeds import seeded  # noqa: E402
 
 CENTRE = (52.52, 13.40)
 DEGREE_METRES = 111_226

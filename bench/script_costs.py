@@ -20,6 +20,7 @@ import argparse
 import itertools
 import json
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -146,9 +147,9 @@ class Side:
     """The scripts of one tree and a server for them."""
 
     def __init__(self, directory: Path, valgrind: bool):
-        from command_scripts import Commands
-        from lua_scripts import Scripts
-        from support.redis_server import RedisServer
+        from Fixtures.redis.server import RedisServer
+        from Fixtures.scripts.command_scripts import Commands
+        from Fixtures.scripts.lua_scripts import Scripts
 
         generated = Commands._generated
         Commands._generated = staticmethod(lambda header: as_the_gateway(generated(header)))
@@ -198,7 +199,7 @@ class Side:
 
 def serve(root: Path, directory: Path, counts: bool) -> None:
     """Answers each line of the input, a case and a number of calls, by a line of figures."""
-    sys.path[:0] = [str(root / "Tests"), str(root / "Tests" / "LuaTests")]
+    sys.path.insert(0, str(root / "Tests"))
     side = Side(directory, counts)
     print("ready", flush=True)
     try:
@@ -239,11 +240,12 @@ class Process:
 
 
 def tree_of(reference: str, directory: Path) -> Path:
-    """What the scripts of another commit are loaded from."""
+    """What the scripts of another commit are loaded from: that commit's files, by this tree's fixtures."""
     directory.mkdir()
-    archive = subprocess.run(["git", "-C", str(ROOT), "archive", reference, "lua", "Tests/LuaTests", "Tests/support",
-                              "Sources/Commands/Assembly"], check=True, capture_output=True).stdout
+    archive = subprocess.run(["git", "-C", str(ROOT), "archive", reference, "lua"], check=True,
+                             capture_output=True).stdout
     subprocess.run(["tar", "-x", "-C", str(directory)], input=archive, check=True)
+    shutil.copytree(ROOT / "Tests/Fixtures", directory / "Tests/Fixtures")
     return directory
 
 

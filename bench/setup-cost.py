@@ -18,14 +18,14 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "Tests"), str(ROOT / "Tests" / "EndToEndTests")]
+sys.path[:0] = [str(ROOT / "Tests")]
 
-import node_process  # noqa: E402
-from certificates import write_certificate  # noqa: E402
-from gateway_process import Gateway  # noqa: E402
-from support.redis_server import RedisServer  # noqa: E402
-from tokens import SECRET  # noqa: E402
-from waiting import eventually  # noqa: E402
+from Fixtures.clients.certificates import write_certificate  # noqa: E402
+from Fixtures.clients.tokens import SECRET  # noqa: E402
+from Fixtures.processes import node  # noqa: E402
+from Fixtures.processes.gateway import Gateway  # noqa: E402
+from Fixtures.redis.server import RedisServer  # noqa: E402
+from Fixtures.waiting import eventually  # noqa: E402
 
 SUBSCRIBE = b'{"event":"subscribe","data":{"topic":"shop:1"}}'
 WARM_UP = 30
@@ -59,7 +59,7 @@ def connections(count, mode, port, trust, path):
         session = made if mode == "resumed" else None
 
 
-class Floor(node_process.NodeProcess):
+class Floor(node.NodeProcess):
     """The bare loop; it tells its port on its first line."""
 
     def __init__(self, directory, certificate):
@@ -125,7 +125,7 @@ def system_calls(server, count, client):
 
 def main():
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 100
-    node_process.START_SECONDS_MAX = 120
+    node.START_SECONDS_MAX = 120
     with tempfile.TemporaryDirectory() as directory:
         directory = Path(directory)
         certificate = write_certificate(directory)

@@ -6,7 +6,7 @@ call does all its work.
 
 import json
 
-from lua_scripts import NOW_MS
+from Fixtures.scripts.lua_scripts import NOW_MS
 from weight_site import Site  # noqa: F401  for those who run the cases
 
 CASES = {}

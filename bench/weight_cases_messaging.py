@@ -2,8 +2,8 @@
 
 import json
 
-from chats import Joins
-from lua_scripts import NOW_MS
+from Fixtures.scripts.chats import Joins
+from Fixtures.scripts.lua_scripts import NOW_MS
 from weight_cases import case
 
 MEMBERS = 50

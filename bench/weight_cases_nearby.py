@@ -1,6 +1,6 @@
 """The scripts of listeners nearby at their limits: two crowds of long names, and somebody who jumps between them."""
 
-from nearby_scripts import NearbyCommands
+from Fixtures.scripts.nearby_scripts import NearbyCommands
 from weight_cases import case
 
 HERE, THERE = (52.52, 13.40), (52.60, 13.40)

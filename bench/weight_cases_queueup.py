@@ -2,7 +2,7 @@
 
 import json
 
-from chats import Joins
+from Fixtures.scripts.chats import Joins
 from weight_cases import CASES, Site, case
 
 ID = "5f0c2b1e-0000-4000-8000-000000000001"

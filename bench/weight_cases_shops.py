@@ -2,7 +2,7 @@
 
 import json
 
-from lua_scripts import NOW_MS
+from Fixtures.scripts.lua_scripts import NOW_MS
 from weight_cases import CASES, LONG, MANY, SHORT, USERS, board, case, inbox, session
 
 

@@ -18,15 +18,15 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "Tests"), str(ROOT / "Tests" / "LuaTests"), str(ROOT / "bench")]
+sys.path[:0] = [str(ROOT / "Tests"), str(ROOT / "bench")]
 
-from command_scripts import Commands, Failed, Header  # noqa: E402
-from lua_scripts import LUA, PACKS, Scripts, script_names, script_path  # noqa: E402
-from support.redis_server import RedisServer  # noqa: E402
-from weight_cases import CASES, Site  # noqa: E402
 import weight_cases_blocks  # noqa: E402, F401
 import weight_cases_outside  # noqa: E402, F401
 import weight_cases_shops  # noqa: E402, F401
+from Fixtures.redis.server import RedisServer  # noqa: E402
+from Fixtures.scripts.command_scripts import Commands, Failed, Header  # noqa: E402
+from Fixtures.scripts.lua_scripts import LUA, PACKS, Scripts, script_names, script_path  # noqa: E402
+from weight_cases import CASES, Site  # noqa: E402
 
 READ_MICROSECONDS_MAX = 2_000
 # The others are measured without one: bench/weight_cases_shops.py has the default packs.

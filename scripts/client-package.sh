@@ -51,4 +51,4 @@ swiftc -typecheck -warnings-as-errors "${checks[@]}" -D SWITCHBOARD_TYPES -I "$p
 
 swift build --package-path "$package"
 swift build --package-path Examples/Chat --scratch-path "$package/chat"
-.venv/bin/python Tests/ChaosTests/client_app.py "$package/.build/debug/App" "$package/.build/debug/Readme"
+.venv/bin/python Tests/Chaos/client_app.py "$package/.build/debug/App" "$package/.build/debug/Readme"

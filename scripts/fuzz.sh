@@ -58,9 +58,9 @@ fuzz() {
     printf '%s\n' "$result" >"$scratch/logs/$target.result"
 }
 
-# The messages that scripts write, and those with words that they refuse (Tests/LuaTests/test_event_format.py).
+# The messages that scripts write, and those with words that they refuse (Tests/Scripts/test_event_format.py).
 mkdir -p "$scratch/corpus/FuzzChannel"
-python3 - Tests/Fixtures/event_format.json "$scratch/corpus/FuzzChannel" <<'END'
+python3 - Tests/Fixtures/vectors/event_format.json "$scratch/corpus/FuzzChannel" <<'END'
 import json, pathlib, sys
 forms = json.loads(pathlib.Path(sys.argv[1]).read_text())
 messages = [*(each["message"] for each in forms["written"]), *forms["refused"], *forms["reset"]]

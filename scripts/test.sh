@@ -36,7 +36,7 @@ readonly test_build=(
 # Another C library than glibc does not read this.
 readonly compilers_memory=glibc.malloc.hugetlb=1:glibc.malloc.tcache_count=60000:glibc.malloc.top_pad=67108864:\
 glibc.malloc.trim_threshold=4294967296:glibc.malloc.mmap_threshold=4294967296
-readonly folders=(LuaTests EndToEndTests ChaosTests ConformanceTests BrowserTests)
+readonly folders=(Scripts EndToEnd Chaos Conformance Browser)
 mkdir -p "$logs"
 # Compiled test files are kept, also where the environment would keep none.
 unset PYTHONDONTWRITEBYTECODE
@@ -116,7 +116,7 @@ show "$clients" "$logs/clients.log" || clients_status=$?
 if [ "$clients_status" = 1 ]; then
     # Behind a name may stand the group of tests that one process runs (`@`).
     mapfile -t failed < <(sed -nE 's/^ *"(.*)": true,?$/\1/p' Tests/.pytest_cache/v/cache/lastfailed |
-        sed -E 's/@(BrowserTests\/[0-9]+|[a-z_]+\.py)$//')
+        sed -E 's/@(Browser\/[0-9]+|[a-z_]+\.py)$//')
     count=${#failed[@]}
     if [ "$count" -ge 1 ] && [ "$count" -le "$again_max" ]; then
         printf 'test: %s failed beside others; once more, alone:\n' "$count"

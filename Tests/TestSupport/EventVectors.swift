@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The forms of an event that scripts write and gateways read, from `Tests/Fixtures/event_format.json`.
+/// The forms of an event that scripts write and gateways read, from `Tests/Fixtures/vectors/event_format.json`.
 ///
 /// The tests of the scripts compare them with what Redis has after a publish.
 public struct EventVectors: Decodable, Sendable {
@@ -29,8 +29,7 @@ public struct EventVectors: Decodable, Sendable {
 
     /// Reads the file.
     public static func load() throws -> EventVectors {
-        let folder = "/" + #filePath.split(separator: "/").dropLast(2).joined(separator: "/")
-        let bytes = try Data(contentsOf: URL(filePath: folder + "/Fixtures/event_format.json"))
-        return try JSONDecoder().decode(EventVectors.self, from: bytes)
+        let text = try ProjectFiles.text("Tests/Fixtures/vectors/event_format.json")
+        return try JSONDecoder().decode(EventVectors.self, from: Data(text.utf8))
     }
 }

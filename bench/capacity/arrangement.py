@@ -16,11 +16,11 @@ from pathlib import Path
 from websockets.asyncio.client import connect
 
 import paths
-from gateway_process import API_KEY, Gateway
+from Fixtures.clients.tokens import SECRET
+from Fixtures.processes.gateway import API_KEY, Gateway
+from Fixtures.redis.cluster import RedisCluster
+from Fixtures.redis.server import RedisServer
 from measure import LIMITS, LOAD_CPU, SERVER_CPU, cpu_us
-from support.redis_cluster import RedisCluster
-from support.redis_server import RedisServer
-from tokens import SECRET
 
 # As an operator leaves it: masters that share a CPU answer each other late.
 NODE_TIMEOUT_MS = 15_000

@@ -10,14 +10,14 @@ import time
 from pathlib import Path
 
 import paths
-from certificates import write_certificate
-from gateway_process import API_KEY, Gateway
+from Fixtures.clients.certificates import write_certificate
+from Fixtures.clients.tokens import SECRET
+from Fixtures.processes.figures import private_bytes
+from Fixtures.processes.gateway import API_KEY, Gateway
+from Fixtures.processes.nginx import RunningNginx
+from Fixtures.redis.server import RedisServer
+from Fixtures.waiting import eventually
 from model import RATES
-from support.process_figures import private_bytes
-from support.redis_server import RedisServer
-from support.running_nginx import RunningNginx
-from tokens import SECRET
-from waiting import eventually
 
 BENCH = Path(os.environ.get("SWITCHBOARD_BENCH", paths.ROOT / ".build/release/switchboard-bench"))
 SERVER_CPU, LOAD_CPU = 0, 1

@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import masters
 from arrangement import Arrangement, Ears, net
-from waiting import eventually
+from Fixtures.waiting import eventually
 
 # As many as have events, so that to join one makes nothing but a channel.
 JOINED = masters.TOPICS

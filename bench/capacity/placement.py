@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from redis.crc import key_slot
 
-from slot_watch import SlotWatch
+from Fixtures.redis.slot_watch import SlotWatch
 
 # So many misplaced names are told.
 TOLD_MAX = 5

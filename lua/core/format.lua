@@ -1,6 +1,6 @@
 -- The forms and times that several of the gateway's own scripts share. A script says inline.NAME(ARGUMENT, ...), and
 -- Redis gets the text behind the `=` in its place. Gateways read these forms, so tests compare both sides
--- (Tests/Fixtures/event_format.json).
+-- (Tests/Fixtures/vectors/event_format.json).
 
 -- The message on a topic's channel. `id` is the event's id or `-`, then, after a space, the session that does not want
 -- the event back.

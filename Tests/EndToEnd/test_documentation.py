@@ -1,0 +1,121 @@
+"""The documentation is true where a machine can tell: codes, labels, links, files, targets, flags, metrics."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from Fixtures.apps.operator_scripts import example_pack, examples, write_scripts
+from Fixtures.outside.apns import Apns
+from Fixtures.processes.courier import CourierProcess
+from Fixtures.processes.node import BINARY
+from Fixtures.waiting import eventually
+
+ROOT = Path(__file__).resolve().parents[2]
+PROTOCOL = (ROOT / "docs" / "protocol.md").read_text()
+SOURCE = (ROOT / "Sources" / "Core" / "CloseReason.swift").read_text()
+
+PAGES = sorted(path for path in ROOT.glob("**/*.md") if not set(path.relative_to(ROOT).parts) & {
+    ".build", ".venv", ".pytest_cache", "node_modules"})
+COMMANDS = ("dev", "gateway", "worker", "courier", "token", "check", "publish", "tail", "reset-epochs",
+            "move-data")
+# Flags of other programs that our pages name in single words.
+FOREIGN = {"--appendonly", "--deliveries", "--file", "--help", "--stolen-max", "--wait"}
+# Files that our pages name and a program makes.
+MADE = {"bench/results/peers.json", "deploy/secrets/redis.acl", "deploy/secrets/tls.crt"}
+
+
+
+def test_close_codes_are_those_of_the_table():
+    codes = dict(re.findall(r"case ((?:\.\w+(?:, )?)+): (\d{4})", SOURCE))
+    assert len(codes) >= 15
+    documented = dict(re.findall(r"^\| (\d{4}) \| (`[a-z_`, ]+`) \|", PROTOCOL, re.M))
+    assert set(codes.values()) == set(documented)
+
+
+def test_labels_are_those_of_the_metric(gw):
+    labels = gw.metrics().label_values("switchboard_connections_closed_total", "reason")
+    rows = "\n".join(re.findall(r"^\| \d{4} \|.*$", PROTOCOL, re.M))
+    named = set(re.findall(r"`(\w+)`", rows)) - {"draining", "reconnectAfterMs"}
+    assert named <= labels, named - labels
+
+
+def test_named_metrics_are_metrics(gw, worker, tmp_path, shared_server, certificate):
+    """The guide's scripts have a service outside."""
+    scripts = write_scripts(tmp_path / "scripts", pack=example_pack(), **examples())
+    one = worker("--worker-ops", "127.0.0.1:0", scripts=scripts)
+    eventually(lambda: "switchboard_calls_dead_entries" in one.metrics().text, 10, "the calls")
+    eventually(lambda: "switchboard_outbox_dead_entries" in one.metrics().text, 10, "the outbox")
+    eventually(lambda: "switchboard_outbox_entries" in one.metrics().text, 10, "its lease of the outbox")
+    eventually(lambda: "switchboard_worker_scan_seconds" in one.metrics().text, 10, "a look")
+    (tmp_path / "secret").write_text("whsec_" + "A" * 32)
+    courier = CourierProcess(tmp_path / "courier", shared_server.url, certificate, {
+        "services": {"spotify": {"token-url": None}},
+        "webhooks": {"none": {"url": "https://127.0.0.1:1", "secret-file": str(tmp_path / "secret"),
+                              "topics": ["order:no-such"]}}}, *Apns(tmp_path).flags("https://127.0.0.1:1"))
+    try:
+        text = gw.metrics().text + one.metrics().text + courier.start().metrics().text
+    finally:
+        courier.stop()
+    ending = "total|seconds|bytes|ready|short|entries|hand|partitions|ids|workers"
+    for page in PAGES:
+        for name in set(re.findall(rf"switchboard_[a-z_]+(?:{ending})\b", page.read_text())):
+            # What a server alone has no figures for is announced all the same.
+            assert re.search(rf"^(# TYPE )?{name}[ {{_]", text, re.M), f"{page.name}: {name}"
+
+
+def slug(heading: str) -> str:
+    """What GitHub makes of a heading."""
+    text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").lower()
+    return re.sub(r"[^\w\- ]", "", text).strip().replace(" ", "-")
+
+
+def anchors(path: Path) -> set[str]:
+    text = re.sub(r"^```.*?^```", "", path.read_text(), flags=re.M | re.S)
+    return {slug(heading) for heading in re.findall(r"^#+ (.+)$", text, re.M)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        path = (page.parent / name).resolve() if name else page
+        assert path.exists(), f"{target}: there is no such file"
+        assert not anchor or anchor in anchors(path), f"{target}: there is no such heading"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_named_files_and_make_targets_exist(page):
+    text = page.read_text()
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
+    named = set(re.findall(r"(?:^|`)make ([a-z-]+)", text, re.M))
+    assert named <= targets, named - targets
+    if page.name == "CHANGELOG.md":
+        return
+    for name in re.findall(r"`((?:Sources|Tests|lua|bench|deploy|docs|scripts|web)/[\w./+-]+\.\w+)`", text):
+        assert name in MADE or "NAME" in name or (ROOT / name).exists(), f"{name}: there is no such file"
+
+
+@pytest.fixture(scope="module")
+def flags():
+    """Every flag of the binary."""
+    texts = [subprocess.run([BINARY, "help", command], capture_output=True, text=True, check=True).stdout
+             for command in COMMANDS]
+    return set(re.findall(r"^  (--[a-z-]+)", "\n".join(texts), re.M))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_named_flags_are_flags(page, flags):
+    """A flag in a `switchboard ...` line of a code block, or alone between backticks."""
+    text = page.read_text()
+    if page.parent.name == "bench" or page.name in ("CHANGELOG.md", "benchmarks.md"):
+        return
+    lines = re.sub(r"\\\n", " ", text).splitlines()
+    named = {flag for line in lines if re.match(r"(\.build/release/)?switchboard ", line)
+             for flag in re.findall(r"(?<!\S)(--[a-z-]+)", line)}
+    named |= set(re.findall(r"`(--[a-z-]+)(?:[ =][^`]*)?`", text))
+    assert named - FOREIGN <= flags, named - FOREIGN - flags

@@ -1,0 +1,1 @@
+"""What tests start, play and compare with. Nothing here imports a test."""

@@ -1,0 +1,37 @@
+import Core
+import RedisLink
+import Service
+import Testing
+
+/// Log lines about clocks and versions.
+struct NodeBookTests {
+    private var book = NodeBook(NodeEntry(.gateway, name: [1]), boundMs: 5_000)
+
+    private func other(_ offsetMs: Int? = 0, version: String = ProductVersion.text) -> NodeEntry {
+        var entry = NodeEntry(.worker, name: [2])
+        (entry.offsetMs, entry.version) = (offsetMs, version)
+        return entry
+    }
+
+    @Test mutating func aClockIsLoggedWhenItChanges() {
+        #expect(book.learned([other()], offsetMs: 3).isEmpty)
+        let wrong = book.learned([other()], offsetMs: 3_600_000)
+        #expect(wrong.map(\.text) == ["the clock of this process is wrong"] && wrong[0].isWarning)
+        #expect(book.isAlone && book.verdict?.mend != nil)
+        #expect(book.learned([other()], offsetMs: 3_600_001).isEmpty, "no news")
+        #expect(book.learned([], offsetMs: 3_600_001).count == 1)
+        #expect(!book.isAlone && book.verdict == .undecided)
+        let right = book.learned([other()], offsetMs: 0)
+        #expect(right.map(\.text) == ["the clock agrees with redis again"] && book.verdict == .right)
+    }
+
+    @Test mutating func aMixOfVersionsIsLoggedWhenItBeginsAndEnds() {
+        #expect(book.learned([other()], offsetMs: 0).isEmpty)
+        let mixed = book.learned([other(), other(version: "9.9.9")], offsetMs: 0)
+        #expect(mixed.map(\.text) == ["processes of several versions share this redis"])
+        #expect(mixed[0].fields.contains { $0.name == "versions" && $0.value.contains("9.9.9") })
+        #expect(book.groups.map(\.count) == [1, 1, 1])
+        #expect(book.learned([other(version: "9.9.9")], offsetMs: 0).isEmpty)
+        #expect(book.learned([other()], offsetMs: 0).map(\.isWarning) == [false])
+    }
+}
