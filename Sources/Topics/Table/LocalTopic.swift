@@ -127,9 +127,16 @@ public final class LocalTopic<Client: TopicClient> {
 
     /// Takes a member's turn; returns it, and the number of the first event that it is to receive.
     func advance(_ place: Int) -> (member: Member<Client>, from: Int) {
-        let from = max(members[place].next, round.base)
-        members[place].next = round.end
-        return (members[place], from)
+        LocalTopic.advance(&members[place], from: round.base, to: round.end)
+    }
+
+    /// One access to the members, where reading and writing would be two.
+    private static func advance(
+        _ member: inout Member<Client>, from base: Int, to end: Int
+    ) -> (member: Member<Client>, from: Int) {
+        let from = max(member.next, base)
+        member.next = end
+        return (member, from)
     }
 
     /// Removes the member at a place; the last one takes the place and is returned, to be notified.
