@@ -7,7 +7,7 @@ SHELL := /usr/bin/env bash
 
 BINARY := .build/release/switchboard
 RELEASE_BUILD := swift build --configuration release --static-swift-stdlib
-FORMATTED := $(wildcard Sources Plugins Tests Examples lua web bench)
+FORMATTED := $(wildcard Sources Plugins Tests Examples api lua web bench)
 # Seconds for each fuzz target; on the command line also those of each step of bench-peers.
 SECONDS ?= 60
 MINUTES ?= 60

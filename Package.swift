@@ -96,7 +96,8 @@ let package = Package(
         room("Service", ["Core", "Reactors", "Transport", "HTTPCodec", "RedisLink", "Configuration"]),
 
         room(
-            "Commands", ["Core", "HTTPCodec", "Reactors", "Rights", "RedisLink", "Scripts", "Service"], atEachStart),
+            "Commands",
+            ["APIDescription", "Core", "HTTPCodec", "Reactors", "Rights", "RedisLink", "Scripts", "Service"], atEachStart),
 
         // The product: the gateway's rooms from the bottom to the top, the worker, the commands.
         room(
@@ -204,6 +205,7 @@ let package = Package(
 
         // Embedded files: the plugin takes what lies in the folder, and no list has to be kept. One folder of lua/ is one
         // pack.
+        embedded("APIDescription", in: "api"),
         embedded("Scripts", in: "lua", exclude: ["README.md"]),
         embedded("WebPages", in: "web"),
         embedded("ReportPage", in: "bench/report"),
@@ -223,7 +225,7 @@ let package = Package(
         tests("Transport", ["Transport", "Reactors", "Core", "CLinux", "COpenSSL"]),
         tests("Rights", ["Rights", "Core", "COpenSSL"]),
         tests("RedisLink", ["RedisLink", "Reactors", "Core"]),
-        tests("Commands", ["Commands", "Core", "HTTPCodec", "RedisLink", "Rights", "Scripts", "Service"]),
+        tests("Commands", ["APIDescription", "Commands", "Core", "HTTPCodec", "RedisLink", "Rights", "Scripts", "Service"]),
         tests("Worker", ["Worker", "Commands", "Core", "RedisLink", "Scripts"]),
         tests("Courier", ["Courier", "Configuration", "Core", "Push", "Reactors", "RedisLink", "Rights", "Service"]),
         tests("SwitchboardClient", ["SwitchboardClient", "SwitchboardClientLinux"]),

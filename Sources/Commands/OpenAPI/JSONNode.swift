@@ -42,6 +42,12 @@ enum JSONNode {
         }
     }
 
+    /// The member of an object; `nil` for other nodes and other names.
+    subscript(name: String) -> JSONNode? {
+        guard case .object(let members) = self else { return nil }
+        return members.first { $0.name == name }?.value
+    }
+
     /// An object with another member; any other node unchanged.
     func with(_ name: String, _ value: JSONNode?) -> JSONNode {
         guard case .object(let members) = self, let value else { return self }

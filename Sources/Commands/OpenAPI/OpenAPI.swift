@@ -8,7 +8,6 @@ public struct OpenAPI: Sendable {
     private let version: String
     private let paths: OpenAPIPaths
     private let commands: [CommandDescriptor]
-    private let components: [UInt8]
 
     /// Describes a node.
     ///
@@ -19,19 +18,13 @@ public struct OpenAPI: Sendable {
     ) {
         self.version = version
         var paths = OpenAPIPaths()
-        OpenAPIGateway(limits, catalogue, hasOperations: hasOperations).add(to: &paths)
+        let gateway = OpenAPITemplate.embedded { () throws(OpenAPITemplate.Problem) in
+            try OpenAPIGateway(limits, catalogue, hasOperations: hasOperations)
+        }
+        gateway.add(to: &paths)
         commands = catalogue.commands.filter { !$0.rights.isWorkerOnly }
         for command in commands { OpenAPICommand(command, errors).add(to: &paths) }
         self.paths = paths
-        let components: JSONNode = [
-            "securitySchemes": [
-                "apikey": ["type": "apiKey", "in": "header", "name": "apikey"],
-                "bearer": ["type": "http", "scheme": "bearer"],
-            ],
-            "schemas": OpenAPISchemas.shared,
-            "responses": OpenAPIErrors.shared,
-        ]
-        self.components = components.bytes
     }
 
     /// The document of the wanted endpoints as JSON text.
@@ -46,7 +39,7 @@ public struct OpenAPI: Sendable {
             ],
             "tags": .array((["gateway"] + files).map { ["name": .text($0)] }),
             "paths": paths.node(isWanted),
-            "components": .raw(components),
+            "components": OpenAPIComponents.all,
         ]
         return document.bytes
     }

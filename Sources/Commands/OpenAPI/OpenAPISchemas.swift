@@ -4,46 +4,7 @@ import Core
 enum OpenAPISchemas {
     static let id = "^[A-Za-z0-9._~:-]{1,200}$"
     static let user = "^[A-Za-z0-9._~:-]{1,128}$"
-    static let topic = "^[a-z][a-z0-9-]{0,31}:[A-Za-z0-9._~:-]{1,200}$"
-    static let event = "^[A-Za-z0-9._:/-]{1,64}$"
     static let time = "^(19[7-9][0-9]|[2-9][0-9]{3})-[0-9]{2}-[0-9]{2}T"
-    static let epoch = "^[A-Za-z0-9_-]{1,32}$"
-
-    /// The schemas that several places refer to.
-    static let shared: JSONNode = [
-        "Error": [
-            "type": "object",
-            "required": ["error"],
-            "properties": ["error": reference("ErrorBody")],
-        ],
-        "ErrorBody": [
-            "type": "object",
-            "required": ["code", "message"],
-            "properties": [
-                "code": ["type": "string", "pattern": "^[a-z][a-z0-9_]{0,31}$"],
-                "message": ["type": "string"],
-            ],
-        ],
-        "OperationId": [
-            "type": "string",
-            "pattern": .text("^[A-Za-z0-9._~:-]{1,\(MessageID.bytesMax)}$"),
-            "not": ["const": "-"],
-            "description": "Makes a retry harmless: the same id again changes nothing and gets the first answer.",
-        ],
-        "Topic": ["type": "string", "pattern": .text(topic)],
-        "EventName": ["type": "string", "pattern": .text(event)],
-        "Offset": ["type": "integer", "minimum": 0],
-        "Receipt": [
-            "type": "object",
-            "required": ["topic", "epoch", "offset"],
-            "properties": [
-                "topic": reference("Topic"),
-                "epoch": ["type": "string", "pattern": .text(epoch)],
-                "offset": reference("Offset"),
-                "duplicate": ["type": "boolean", "description": "The id was known: nothing was stored or sent."],
-            ],
-        ],
-    ]
 
     /// A reference to a shared schema.
     static func reference(_ name: String) -> JSONNode {
