@@ -90,26 +90,27 @@ let package = Package(
         // The machine.
         room("Compression", ["Core", "WebSocketCodec", "CZlib"]),
         room("Reactors", ["CLinux"]),
-        room("Transport", ["Core", "Reactors", "CLinux", "COpenSSL"]),
+        room("Connections", ["Core", "Reactors", "CLinux", "COpenSSL"]),
         room("Rights", ["Core", "COpenSSL"]),
-        room("RedisLink", ["Core", "Reactors", "Transport", "CHiredis"]),
-        room("Service", ["Core", "Reactors", "Transport", "HTTPCodec", "RedisLink", "Configuration"]),
+        room("RedisLink", ["Core", "Reactors", "Connections", "CHiredis"]),
+        room("Service", ["Core", "Reactors", "Connections", "HTTPCodec", "RedisLink", "Configuration"]),
 
         room(
             "Commands",
-            ["APIDescription", "Core", "HTTPCodec", "Reactors", "Rights", "RedisLink", "Scripts", "Service"], atEachStart),
+            ["APIDescription", "Core", "HTTPCodec", "Reactors", "RedisLink", "Rights", "Scripts", "Service"],
+            atEachStart),
 
         // The product: the gateway's rooms from the bottom to the top, the worker, the commands.
         room(
             "Operations",
             [
                 "Commands", "Configuration", "Core", "HTTPCodec", "Reactors", "RedisLink", "Rights", "Service",
-                "Transport",
+                "Connections",
             ]),
         room(
             "Topics",
             [
-                "Commands", "Compression", "Core", "Dialects", "Operations", "Reactors", "Rights", "Transport",
+                "Commands", "Compression", "Core", "Dialects", "Operations", "Reactors", "Rights", "Connections",
                 "WebSocketCodec",
             ]),
         room(
@@ -126,51 +127,52 @@ let package = Package(
         room(
             "Presence",
             [
-                "Core", "Dialects", "EventLogs", "Operations", "Reactors", "RedisLink", "Rights", "Topics", "Transport",
+                "Connections", "Core", "Dialects", "EventLogs", "Operations", "Reactors", "RedisLink", "Rights",
+                "Topics",
             ]),
         room(
             "Sessions",
             [
-                "Commands", "Core", "Dialects", "Operations", "Reactors", "Rights", "Service", "Topics", "Transport",
+                "Commands", "Core", "Dialects", "Operations", "Reactors", "Rights", "Service", "Topics", "Connections",
             ]),
         room(
             "Transports",
             [
                 "Configuration", "Core", "Dialects", "HTTPCodec", "Operations", "Reactors", "RedisLink", "Rights",
-                "Service", "Sessions", "Topics", "Transport", "WebSocketCodec",
+                "Service", "Sessions", "Topics", "Connections", "WebSocketCodec",
             ]),
-        room("Bus", ["Configuration", "Core", "Operations", "Reactors", "RedisLink", "Service", "Transport"]),
+        room("Bus", ["Configuration", "Core", "Operations", "Reactors", "RedisLink", "Service", "Connections"]),
         room(
             "HTTPSurface",
             [
                 "Calls", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "HTTPCodec", "Operations",
-                "Reactors", "Rights", "Service", "Topics", "Transport", "Transports", "WebSocketCodec",
+                "Reactors", "Rights", "Service", "Topics", "Connections", "Transports", "WebSocketCodec",
             ]),
         room(
             "Gateway",
             [
                 "Bus", "Calls", "CLinux", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "HTTPCodec",
                 "HTTPSurface", "Operations", "Presence", "Reactors", "RedisLink", "Rights", "Service", "Sessions",
-                "Topics", "Transport", "Transports", "WebPages",
+                "Topics", "Connections", "Transports", "WebPages",
             ]),
         // The shop of `switchboard dev`.
         room(
             "Demo",
             [
                 "Calls", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "Gateway", "HTTPCodec",
-                "HTTPSurface", "Operations", "Reactors", "RedisLink", "Rights", "Service", "Transport", "WebPages",
+                "HTTPSurface", "Operations", "Reactors", "RedisLink", "Rights", "Service", "Connections", "WebPages",
             ]),
         room(
             "Worker",
             [
                 "Commands", "Configuration", "Core", "HTTPCodec", "Reactors", "RedisLink", "Rights", "Service",
-                "Transport",
+                "Connections",
             ]),
         .executableTarget(
             name: "switchboard",
             dependencies: [
                 "CLinux", "Commands", "Configuration", "Core", "Demo", "Gateway", "HTTPCodec", "Operations", "Reactors",
-                "RedisLink", "Rights", "Service", "Transport", "WebSocketCodec", "Worker",
+                "RedisLink", "Rights", "Service", "Connections", "WebSocketCodec", "Worker",
             ],
             swiftSettings: strict),
 
@@ -179,7 +181,7 @@ let package = Package(
             "Courier",
             [
                 "CCurl", "Configuration", "Core", "HTTPCodec", "Push", "Reactors", "RedisLink", "Rights", "Service",
-                "Transport",
+                "Connections",
             ]),
         .executableTarget(
             name: "switchboard-courier",
@@ -188,7 +190,7 @@ let package = Package(
         .executableTarget(
             name: "switchboard-bench",
             dependencies: [
-                "Compression", "Core", "Reactors", "Transport", "RedisLink", "Rights", "Service", "WebSocketCodec",
+                "Compression", "Core", "Reactors", "Connections", "RedisLink", "Rights", "Service", "WebSocketCodec",
                 "CLinux", "COpenSSL", "ReportPage",
             ],
             path: "bench/Sources",
@@ -222,17 +224,19 @@ let package = Package(
         tests("Configuration", ["Configuration", "Core"]),
         tests("Push", ["Push", "Core"]),
         tests("Reactors", ["Reactors", "CLinux"]),
-        tests("Transport", ["Transport", "Reactors", "Core", "CLinux", "COpenSSL"]),
+        tests("Connections", ["Connections", "Reactors", "Core", "CLinux", "COpenSSL"]),
         tests("Rights", ["Rights", "Core", "COpenSSL"]),
         tests("RedisLink", ["RedisLink", "Reactors", "Core"]),
-        tests("Commands", ["APIDescription", "Commands", "Core", "HTTPCodec", "RedisLink", "Rights", "Scripts", "Service"]),
+        tests(
+            "Commands",
+            ["APIDescription", "Commands", "Core", "HTTPCodec", "RedisLink", "Rights", "Scripts", "Service"]),
         tests("Worker", ["Worker", "Commands", "Core", "RedisLink", "Scripts"]),
         tests("Courier", ["Courier", "Configuration", "Core", "Push", "Reactors", "RedisLink", "Rights", "Service"]),
         tests("SwitchboardClient", ["SwitchboardClient", "SwitchboardClientLinux"]),
         tests("Bench", ["switchboard-bench", "Core"]),
         tests("Service", ["Service", "Core", "RedisLink"]),
         tests("Operations", ["Operations", "Configuration", "Core", "Reactors", "RedisLink", "Service"]),
-        tests("Topics", ["Topics", "Commands", "Core", "Dialects", "Operations", "Reactors", "Rights", "Transport"]),
+        tests("Topics", ["Topics", "Commands", "Core", "Dialects", "Operations", "Reactors", "Rights", "Connections"]),
         tests("EventLogs", ["EventLogs", "Commands", "Core", "RedisLink", "Rights", "Topics"]),
         tests("Calls", ["Calls"]),
         tests("Presence", ["Presence", "Core"]),
@@ -240,9 +244,9 @@ let package = Package(
             "Sessions",
             [
                 "Sessions", "Commands", "Core", "Dialects", "Operations", "Reactors", "Rights", "Service", "Topics",
-                "Transport",
+                "Connections",
             ]),
-        tests("Transports", ["Transports", "Core", "Dialects", "Reactors", "Rights", "Topics", "Transport"]),
+        tests("Transports", ["Transports", "Core", "Dialects", "Reactors", "Rights", "Topics", "Connections"]),
         tests("Bus", ["Bus", "Core", "Operations", "RedisLink"]),
         tests("HTTPSurface", ["HTTPSurface", "Core", "EventLogs", "HTTPCodec"]),
         tests("Gateway", ["Gateway", "Commands", "Configuration", "Core", "EventLogs", "Rights", "Scripts"]),

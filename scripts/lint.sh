@@ -63,18 +63,18 @@ ban 'no -Ounchecked' '-Ounchecked' Package.swift Makefile '*.sh' ':!scripts/lint
 unsafe_files=(
     # C functions of the system
     Sources/Reactors/{Clock,Errno,EventBuffer,Guarded,Thread,Wake}.swift
-    Sources/Transport/{Resolver,Sockets}.swift
+    Sources/Connections/{Resolver,Sockets}.swift
     Sources/Service/{Descriptors,Environment,Files,LineWriter,Supervisor}.swift
     Sources/Service/{ProcessEnvironment,ProcessSetUp,Signals,Terminal}.swift
     Sources/Operations/MemoryWatch.swift
     Sources/switchboard/{ChildProcess,CourierProgram,DevCommand,PrivateRedis}.swift
     # OpenSSL
     Sources/Rights/Crypto/{AsymmetricKey,OpenSSLHash,Seal}.swift
-    Sources/Transport/{SelfSignedCertificate,TLSClientSession,TLSContext,TLSSession}.swift
+    Sources/Connections/{SelfSignedCertificate,TLSClientSession,TLSContext,TLSSession}.swift
     # zlib
     Sources/Compression/{Deflater,Inflater}.swift
     # The inbound buffer and the outbound queue
-    Sources/Transport/{Connection+Reading,Connection+Writing,ConnectionContext,Outbound,OutboundQueue}.swift
+    Sources/Connections/{Connection+Reading,Connection+Writing,ConnectionContext,Outbound,OutboundQueue}.swift
     # The reader of Redis's replies
     Sources/RedisLink/{RESPBuilder,RESPReader}.swift
     # The sockets of the apps' library

@@ -1,10 +1,10 @@
 import Configuration
+public import Connections
 import Core
 import Operations
 public import Reactors
 public import RedisLink
 import Service
-public import Transport
 
 /// Owns the subscription to Redis, and sends each channel message to the shards that have members for it.
 ///

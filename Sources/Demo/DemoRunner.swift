@@ -1,5 +1,6 @@
 import Commands
 import Configuration
+import Connections
 import Core
 import Dialects
 import EventLogs
@@ -10,7 +11,6 @@ import Reactors
 import RedisLink
 import Rights
 import Service
-import Transport
 
 /// Performs the steps that the demo's day decides, on a link of its own, and reports the state of the shop to the day.
 ///

@@ -1,4 +1,5 @@
 public import Configuration
+import Connections
 import Core
 import Gateway
 import Reactors
@@ -6,7 +7,6 @@ import RedisLink
 import Rights
 public import Service
 import Synchronization
-import Transport
 
 /// The shop of `switchboard dev`: runs the commands of its simulated days, as any backend may.
 ///

@@ -1,6 +1,7 @@
 import Bus
 import CLinux
 public import Configuration
+import Connections
 import Core
 import Glibc
 public import HTTPSurface
@@ -10,7 +11,6 @@ import RedisLink
 import Rights
 public import Service
 import Synchronization
-import Transport
 
 /// A running gateway: starts its threads, and stops, drains or reloads them.
 ///

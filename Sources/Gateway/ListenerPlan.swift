@@ -1,9 +1,9 @@
 import Configuration
+import Connections
 import Core
 import HTTPSurface
 import Reactors
 import Service
-import Transport
 
 /// A listening address: one socket for each shard, bound together, and the start of its connections.
 struct ListenerPlan: Sendable {

@@ -1,6 +1,7 @@
 import Bus
 import Commands
 import Configuration
+import Connections
 import Core
 import EventLogs
 import HTTPCodec
@@ -11,7 +12,6 @@ import RedisLink
 import Rights
 import Service
 import Synchronization
-import Transport
 import Transports
 
 /// The state that all threads of a gateway share: settings, rights, figures, and the mailboxes to each other.

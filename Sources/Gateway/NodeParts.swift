@@ -1,5 +1,6 @@
 public import Commands
 public import Configuration
+public import Connections
 public import Core
 import Dialects
 public import EventLogs
@@ -9,7 +10,6 @@ import Reactors
 public import RedisLink
 public import Rights
 public import Service
-public import Transport
 import WebPages
 
 /// The parts of a node that can be invalid: files read, keys parsed, scripts assembled, addresses bound.

@@ -1,6 +1,7 @@
 import Calls
 import Commands
 import Configuration
+import Connections
 import Core
 import EventLogs
 import HTTPCodec
@@ -13,7 +14,6 @@ import Rights
 import Service
 import Sessions
 import Topics
-import Transport
 import Transports
 
 /// The rooms of a shard are made here, each from the ones below it.

@@ -2,6 +2,7 @@ import Bus
 import Calls
 import Commands
 import Configuration
+import Connections
 import Core
 import Operations
 import Presence
@@ -9,7 +10,6 @@ import Reactors
 import RedisLink
 import Service
 import Topics
-import Transport
 import Transports
 
 /// A shard's links to Redis and to the bus, and its part in proving that they lead to the right servers.

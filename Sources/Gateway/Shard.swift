@@ -2,6 +2,7 @@ import Bus
 import Calls
 import Commands
 import Configuration
+import Connections
 import Core
 import Dialects
 import EventLogs
@@ -14,7 +15,6 @@ import Rights
 import Service
 import Sessions
 import Topics
-import Transport
 import Transports
 
 /// One reactor thread: its listeners, connections, sessions, topics, and its command link to Redis.

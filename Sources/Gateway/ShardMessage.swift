@@ -1,8 +1,8 @@
 import Bus
+import Connections
 import Core
 import Operations
 import Topics
-import Transport
 import Transports
 
 /// Messages from other threads to a shard.

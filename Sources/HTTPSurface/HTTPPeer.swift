@@ -1,3 +1,4 @@
+public import Connections
 public import Core
 import Dialects
 import HTTPCodec
@@ -6,7 +7,6 @@ import Reactors
 import Rights
 import Service
 import Topics
-public import Transport
 import Transports
 import WebSocketCodec
 

@@ -1,5 +1,5 @@
+import Connections
 import Core
-import Transport
 public import Transports
 
 /// The HTTP interface of a shard: its connections, and what they share.

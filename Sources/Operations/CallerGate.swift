@@ -1,8 +1,8 @@
+public import Connections
 public import Core
 public import HTTPCodec
 import Reactors
 public import Rights
-public import Transport
 
 /// Decides who a caller is and whether its credentials still count, for all listeners of a node.
 ///

@@ -1,8 +1,8 @@
+public import Connections
 public import Core
 public import Rights
 public import Service
 import Synchronization
-public import Transport
 
 /// The access log of a node: one line for each opening and end of a client's connection, and for each answered request.
 ///

@@ -1,4 +1,4 @@
-import Transport
+import Connections
 
 /// The room that the limit of file descriptors (RLIMIT_NOFILE) leaves for clients.
 ///

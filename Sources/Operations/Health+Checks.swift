@@ -1,7 +1,7 @@
+public import Connections
 import Core
 import Reactors
 import Service
-public import Transport
 
 /// The rows of readiness that the process finds by looking at itself.
 extension Health {

@@ -1,7 +1,7 @@
+import Connections
 import Reactors
 import RedisLink
 import Service
-import Transport
 
 /// The table of readiness, and the figures behind its rows.
 extension Metrics {

@@ -1,9 +1,9 @@
+import Connections
 import Core
 import Reactors
 import RedisLink
 import Rights
 public import Service
-import Transport
 
 /// The node's figures in the text format of Prometheus, version 0.0.4.
 ///

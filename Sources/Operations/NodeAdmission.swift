@@ -1,7 +1,7 @@
+public import Connections
 public import Core
 import Reactors
 import Rights
-public import Transport
 
 /// Limits the connections of a node: total, per address, unauthenticated, and new ones per second.
 ///

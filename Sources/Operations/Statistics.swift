@@ -1,6 +1,6 @@
+public import Connections
 public import Reactors
 import RedisLink
-public import Transport
 
 /// Counters of one shard, which its rooms share.
 ///

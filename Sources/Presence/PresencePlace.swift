@@ -1,7 +1,7 @@
+import Connections
 public import Core
 import Dialects
 import Topics
-import Transport
 
 /// One topic's presence on one shard: the known entries, and the sessions that watch the topic or are listed there.
 ///

@@ -1,3 +1,4 @@
+import Connections
 public import Core
 public import Dialects
 public import EventLogs
@@ -5,7 +6,6 @@ public import Operations
 public import Reactors
 public import Rights
 public import Topics
-import Transport
 
 /// Presence for the sessions of one shard (docs/decisions.md, D58).
 ///

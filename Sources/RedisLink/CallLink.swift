@@ -1,6 +1,6 @@
+public import Connections
 internal import Core
 public import Reactors
-public import Transport
 
 /// The link that sends calls and scripts to one server: pipelined, bounded, every call with a deadline.
 ///

@@ -1,6 +1,6 @@
+internal import Connections
 internal import Core
 internal import Reactors
-internal import Transport
 
 /// The callbacks of a socket for its link.
 ///

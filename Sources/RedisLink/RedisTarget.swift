@@ -1,5 +1,5 @@
+public import Connections
 public import Core
-public import Transport
 
 /// The address of Redis, and the limits and deadlines for its links.
 public struct RedisTarget: Sendable {

@@ -1,6 +1,6 @@
+public import Connections
 public import Core
 public import Reactors
-public import Transport
 
 /// Confirms that replicas have stored a write, by `WAIT` on a link of its own.
 ///

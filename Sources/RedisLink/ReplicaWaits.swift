@@ -1,5 +1,5 @@
+internal import Connections
 public import Reactors
-internal import Transport
 
 /// Confirms that replicas have stored a write on any master, with one ``ReplicaWait`` for each.
 ///

@@ -1,6 +1,6 @@
+public import Connections
 internal import Core
 public import Reactors
-public import Transport
 
 /// The callbacks of a subscriber link.
 ///

@@ -1,8 +1,8 @@
 public import Configuration
+public import Connections
 public import Core
 public import Reactors
 import Synchronization
-public import Transport
 
 /// The listener of a worker's or courier's operations.
 ///

@@ -1,7 +1,7 @@
+public import Connections
 public import Core
 public import HTTPCodec
 public import Reactors
-public import Transport
 
 /// A connection to an ``OperationsListener``: it answers one request, then closes.
 ///

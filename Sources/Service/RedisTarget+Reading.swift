@@ -1,6 +1,6 @@
+import Connections
 public import Core
 public import RedisLink
-import Transport
 
 extension RedisTarget {
     /// Reads the Redis URL of the settings, with the system's authorities for `rediss://`.

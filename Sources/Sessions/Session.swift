@@ -1,10 +1,10 @@
 import Commands
+import Connections
 public import Core
 public import Dialects
 public import Rights
 import Service
 public import Topics
-import Transport
 
 /// One client session of a connection: performs the actions of its ``SessionState``, and forwards events.
 ///

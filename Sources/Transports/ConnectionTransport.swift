@@ -1,3 +1,4 @@
+public import Connections
 public import Core
 public import Dialects
 import Operations
@@ -5,7 +6,6 @@ import Reactors
 import Service
 public import Sessions
 public import Topics
-public import Transport
 
 /// A transport that uses one connection from its beginning to its end.
 ///

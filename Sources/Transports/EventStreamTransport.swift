@@ -1,10 +1,10 @@
+public import Connections
 public import Core
 import Dialects
 import Reactors
 import Service
 public import Sessions
 public import Topics
-public import Transport
 
 /// An endless HTTP response: records of an event stream, until either side ends it.
 ///

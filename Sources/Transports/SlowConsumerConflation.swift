@@ -1,8 +1,8 @@
+import Connections
 import Core
 import Dialects
 import Rights
 import Topics
-import Transport
 
 /// Thins the queue of a client that reads too slowly, as the namespaces of its topics allow.
 ///

@@ -1,4 +1,5 @@
 import Configuration
+import Connections
 public import Core
 public import Dialects
 public import Operations
@@ -7,7 +8,6 @@ public import Rights
 public import Service
 public import Sessions
 public import Topics
-import Transport
 
 /// The services that the transports of one shard share.
 ///

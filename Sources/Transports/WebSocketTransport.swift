@@ -1,3 +1,4 @@
+public import Connections
 public import Core
 public import Dialects
 import Operations
@@ -6,7 +7,6 @@ import Rights
 import Service
 public import Sessions
 public import Topics
-public import Transport
 public import WebSocketCodec
 
 /// A WebSocket: frames in, frames out, pings, and the close handshake.

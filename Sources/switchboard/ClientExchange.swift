@@ -1,8 +1,8 @@
+import Connections
 import Core
 import Gateway
 import Reactors
 import Service
-import Transport
 
 /// A command's connection to a gateway: connects, passes bytes to the command, ends the loop with the connection.
 ///

@@ -1,5 +1,6 @@
 import CLinux
 import Configuration
+import Connections
 import Core
 import Demo
 import Gateway
@@ -7,7 +8,6 @@ import Glibc
 import Reactors
 import Rights
 import Service
-import Transport
 import Worker
 
 /// `switchboard dev`: everything on one machine without configuration.

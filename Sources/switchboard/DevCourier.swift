@@ -1,11 +1,11 @@
 import Configuration
+import Connections
 import Core
 import Demo
 import Gateway
 import Reactors
 import Service
 import Synchronization
-import Transport
 
 /// A courier for `dev`, with local stand-ins for Spotify and APNs: nothing leaves this machine.
 final class DevCourier: Sendable {

@@ -1,8 +1,8 @@
 import Configuration
+import Connections
 import Core
 import Gateway
 import Service
-import Transport
 
 /// The gateway's address for `publish` and `tail`: from `--url`, or from the ready file of the running `dev`.
 struct GatewayURL {

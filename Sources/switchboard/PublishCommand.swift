@@ -1,8 +1,8 @@
 import Configuration
+import Connections
 import Core
 import Gateway
 import Service
-import Transport
 
 /// `switchboard publish`: one `POST /v1/broadcast`, and the answer printed.
 enum PublishCommand {

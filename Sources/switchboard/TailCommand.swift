@@ -1,10 +1,10 @@
 import Configuration
+import Connections
 import Core
 import Gateway
 import Reactors
 import Rights
 import Service
-import Transport
 import WebSocketCodec
 
 /// `switchboard tail`: subscribes like any client and prints each message as one line of JSON.

@@ -1,9 +1,9 @@
 import Configuration
+import Connections
 import Core
 import Reactors
 import RedisLink
 import Service
-import Transport
 
 /// A courier on its thread: services and webhooks over one link for commands, and links that wait for input.
 ///

@@ -1,9 +1,9 @@
 import Configuration
+import Connections
 import Core
 import Reactors
 import RedisLink
 import Service
-import Transport
 
 /// Passes questions and calls from Redis to outside services, and their answers back (docs/courier.md).
 ///

@@ -1,9 +1,9 @@
 import Configuration
+import Connections
 import Core
 import Reactors
 import RedisLink
 import Service
-import Transport
 
 /// Watches topics for all receivers: events start deliveries at once, and periodic scans of all logs find missed ones.
 ///

@@ -1,6 +1,6 @@
+internal import Connections
 import Core
 internal import Reactors
-internal import Transport
 
 /// The links to all masters of a cluster: each call goes to the master of its slot, and then to where replies redirect
 /// it.

@@ -1,6 +1,6 @@
+public import Connections
 import Core
 public import Reactors
-public import Transport
 
 /// The callbacks of a subscriber of a whole cluster.
 ///

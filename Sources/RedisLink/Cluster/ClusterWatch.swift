@@ -1,6 +1,6 @@
+public import Connections
 import Core
 public import Reactors
-public import Transport
 
 /// Asks the nodes of a cluster for the map of slots, when something suggests a change, and at intervals.
 ///

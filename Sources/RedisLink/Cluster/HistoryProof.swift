@@ -1,6 +1,6 @@
+internal import Connections
 internal import Core
 internal import Reactors
-internal import Transport
 
 /// Asks the old master whether its successor has everything that it wrote.
 ///

@@ -1,6 +1,6 @@
+internal import Connections
 import Core
 internal import Reactors
-internal import Transport
 
 /// The links of a thread to the masters of a cluster, one to each, for calls.
 ///

@@ -1,6 +1,6 @@
+internal import Connections
 import Core
 internal import Reactors
-internal import Transport
 
 /// The callbacks of the link to one master.
 ///

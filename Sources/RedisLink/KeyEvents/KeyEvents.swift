@@ -1,5 +1,5 @@
+internal import Connections
 public import Reactors
-internal import Transport
 
 /// The callbacks of the events of all servers.
 ///

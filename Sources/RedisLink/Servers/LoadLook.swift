@@ -1,6 +1,6 @@
+public import Connections
 internal import Core
 public import Reactors
-public import Transport
 
 extension CallLink {
     /// Asks the server whether it could load its own file; `completion` runs once, with `unknown` after a lost

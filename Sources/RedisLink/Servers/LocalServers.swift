@@ -1,6 +1,6 @@
+public import Connections
 internal import Core
 public import Reactors
-public import Transport
 
 /// The servers of a thread that finds them itself: a directory and, when the target has Sentinels, a watch behind it.
 ///

@@ -1,6 +1,6 @@
+internal import Connections
 internal import Core
 internal import Reactors
-internal import Transport
 
 /// One Sentinel: a link for questions, and one on which it reports that a master has changed.
 ///

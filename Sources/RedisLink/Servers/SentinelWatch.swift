@@ -1,6 +1,6 @@
+public import Connections
 internal import Core
 public import Reactors
-public import Transport
 
 /// Finds the master of a group that Sentinels watch, and notices when another takes its place.
 ///

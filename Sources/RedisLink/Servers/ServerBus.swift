@@ -1,6 +1,6 @@
+internal import Connections
 internal import Core
 internal import Reactors
-internal import Transport
 
 /// Receives all channels from one server, or from the master that Sentinels name.
 ///

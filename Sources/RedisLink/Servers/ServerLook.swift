@@ -1,6 +1,6 @@
+internal import Connections
 internal import Core
 internal import Reactors
-internal import Transport
 
 /// One look at a server of any role: it is dialled once, its greeting is read, and the connection is closed.
 ///

@@ -1,6 +1,6 @@
+public import Connections
 import Core
 public import Reactors
-public import Transport
 
 /// All of a Redis for a process with one thread, whatever its topology.
 ///

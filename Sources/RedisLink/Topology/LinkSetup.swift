@@ -1,4 +1,4 @@
-public import Transport
+public import Connections
 
 /// The parts of new links: the thread, the address with its limits, and a name.
 public struct LinkSetup {

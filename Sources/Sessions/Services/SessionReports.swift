@@ -1,3 +1,4 @@
+import Connections
 import Core
 import Dialects
 public import Operations
@@ -5,7 +6,6 @@ import Reactors
 import Rights
 public import Service
 public import Topics
-import Transport
 
 /// Counts and logs the events of sessions.
 ///

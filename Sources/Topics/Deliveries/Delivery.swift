@@ -1,7 +1,7 @@
+public import Connections
 public import Core
 import Dialects
 public import Rights
-public import Transport
 
 /// One event on its way to the members of a shard: written once per encoding, then shared by reference.
 ///

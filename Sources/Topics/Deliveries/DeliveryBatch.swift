@@ -1,5 +1,5 @@
+public import Connections
 public import Core
-public import Transport
 
 /// Events of one topic that are handed to members together: joined once per encoding.
 ///

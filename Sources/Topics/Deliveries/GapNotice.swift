@@ -1,5 +1,5 @@
+public import Connections
 public import Core
-public import Transport
 
 /// A queued `gap` that replaces events taken out of a slow client's queue; a later thinning may move it.
 ///

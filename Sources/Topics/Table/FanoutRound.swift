@@ -1,5 +1,5 @@
+import Connections
 import Core
-import Transport
 
 /// The pending fan-out of one topic: events that some members have not received, and the progress of the round.
 ///

@@ -1,6 +1,6 @@
+import Connections
 public import Core
 public import Dialects
-import Transport
 
 /// The services that a topic needs of its clients: sessions, or models of them in tests.
 ///

@@ -1,5 +1,5 @@
+import Connections
 import Core
-import Transport
 
 /// Counts of one topic's events on one shard, such that two sums must balance.
 ///

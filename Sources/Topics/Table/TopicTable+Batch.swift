@@ -1,8 +1,8 @@
+import Connections
 import Core
 import Dialects
 import Operations
 import Reactors
-import Transport
 
 /// Fan-out: each member receives all events of a topic that arrived in one tick at once.
 ///

@@ -1,8 +1,8 @@
+import Connections
 import Core
 import Dialects
 import Operations
 import Reactors
-import Transport
 
 /// Repair: a hole is closed from the log before any later event is delivered.
 extension TopicTable {

@@ -1,8 +1,8 @@
+import Connections
 public import Core
 public import Dialects
 public import Operations
 import Reactors
-import Transport
 
 /// The topics of one shard: their members, and the way of an event from the bus to the members.
 ///

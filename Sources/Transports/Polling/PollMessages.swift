@@ -1,4 +1,4 @@
-import Transport
+import Connections
 import WebSocketCodec
 
 /// The answer to one request of a session that polls.

@@ -1,3 +1,4 @@
+public import Connections
 public import Core
 public import Dialects
 import HTTPCodec
@@ -5,7 +6,6 @@ import Operations
 import Reactors
 import RedisLink
 public import Rights
-public import Transport
 public import WebSocketCodec
 
 /// The polling sessions of a shard, and the way to those of the other shards.

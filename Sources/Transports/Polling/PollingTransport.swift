@@ -1,3 +1,4 @@
+import Connections
 public import Core
 public import Dialects
 import Operations
@@ -6,7 +7,6 @@ import Rights
 import Service
 public import Sessions
 public import Topics
-import Transport
 
 /// The transport of a polling Socket.IO client: requests come and go, the session stays.
 ///

@@ -1,11 +1,11 @@
 import Commands
 public import Configuration
+import Connections
 import Core
 import Reactors
 import RedisLink
 import Rights
 public import Service
-import Transport
 
 /// Ends the epochs of topics in Redis, after its data were restored from a copy.
 ///

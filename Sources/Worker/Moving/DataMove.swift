@@ -1,10 +1,10 @@
 import Commands
 public import Configuration
+import Connections
 import Core
 import Reactors
 import RedisLink
 public import Service
-import Transport
 
 /// Renames keys for another layout, in their Redis or into another, while no gateway and no worker runs.
 ///

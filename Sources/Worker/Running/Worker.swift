@@ -1,10 +1,10 @@
 import Commands
 import Configuration
+import Connections
 import Core
 import Reactors
 import RedisLink
 import Service
-import Transport
 
 /// A worker on its thread: leases, refreshes and the outbox over links for commands and for events.
 ///

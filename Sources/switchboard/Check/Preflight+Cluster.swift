@@ -1,10 +1,10 @@
 import Commands
 import Configuration
+import Connections
 import Core
 import Gateway
 import Reactors
 import RedisLink
-import Transport
 
 /// The check of every master of a cluster.
 extension Preflight {

@@ -1,8 +1,8 @@
+import Connections
 import Core
 import Operations
 import Reactors
 import RedisLink
-import Transport
 
 /// The answer of a data server about loading its own append-only file.
 struct ServerLoad: Equatable, Sendable {

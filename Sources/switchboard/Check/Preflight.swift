@@ -1,5 +1,6 @@
 import Commands
 import Configuration
+import Connections
 import Core
 import Gateway
 import Operations
@@ -7,7 +8,6 @@ import Reactors
 import RedisLink
 import Rights
 import Service
-import Transport
 
 /// The checks of `switchboard check`: files, keys, certificate, and the actual Redis.
 enum Preflight {

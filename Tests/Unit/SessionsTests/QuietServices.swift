@@ -1,8 +1,8 @@
 import Commands
+import Connections
 import Core
 import Dialects
 import Rights
-import Transport
 
 @testable import Sessions
 @testable import Topics

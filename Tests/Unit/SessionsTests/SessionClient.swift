@@ -1,8 +1,8 @@
+import Connections
 import Core
 import Dialects
 import Rights
 import Testing
-import Transport
 
 @testable import Sessions
 @testable import Topics

@@ -1,10 +1,10 @@
 import Commands
+import Connections
 import Core
 import Dialects
 import Reactors
 import Rights
 import Service
-import Transport
 
 @testable import Sessions
 @testable import Topics

@@ -1,11 +1,11 @@
 import Commands
+import Connections
 import Core
 import Dialects
 import Reactors
 import Rights
 import TestSupport
 import Testing
-import Transport
 
 @testable import Operations
 @testable import Sessions

@@ -1,6 +1,6 @@
+import Connections
 import Core
 import Dialects
-import Transport
 
 @testable import Topics
 

@@ -1,9 +1,9 @@
 import Commands
+import Connections
 import Core
 import Dialects
 import Reactors
 import Testing
-import Transport
 
 @testable import Operations
 @testable import Topics

@@ -1,9 +1,9 @@
+import Connections
 import Core
 import Dialects
 import Reactors
 import TestSupport
 import Testing
-import Transport
 
 @testable import Operations
 @testable import Topics

@@ -1,10 +1,10 @@
+import Connections
 import Core
 import Dialects
 import Reactors
 import Rights
 import TestSupport
 import Testing
-import Transport
 
 @testable import Topics
 @testable import Transports

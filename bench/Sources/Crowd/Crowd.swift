@@ -1,6 +1,6 @@
+import Connections
 import Core
 import Reactors
-import Transport
 
 /// The state that the clients of a crowd share: reactor, log, figures.
 ///

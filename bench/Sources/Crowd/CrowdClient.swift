@@ -1,7 +1,7 @@
+import Connections
 import Core
 import Reactors
 import Rights
-import Transport
 import WebSocketCodec
 
 /// One client of a crowd: connects, subscribes, records all messages, and reconnects after every disconnect.

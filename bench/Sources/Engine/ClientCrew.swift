@@ -1,7 +1,7 @@
 import Compression
+import Connections
 import Core
 import Reactors
-import Transport
 
 /// The clients of one process: opens them, counts their messages, and reports to the coordinator.
 ///

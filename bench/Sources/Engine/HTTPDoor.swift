@@ -1,6 +1,6 @@
+import Connections
 import Core
 import Reactors
-import Transport
 
 /// Publishes over keep-alive connections, one request under way on each; further ones wait.
 ///

@@ -1,6 +1,6 @@
+import Connections
 import Core
 import Reactors
-import Transport
 
 /// One keep-alive connection of the publisher; at most one request is under way.
 ///

@@ -1,8 +1,8 @@
 import Compression
+import Connections
 import Core
 import Reactors
 import Rights
-import Transport
 import WebSocketCodec
 
 /// One client, of a WebSocket or an event stream: connects, becomes live, passes messages to its behaviour.

@@ -1,6 +1,6 @@
+import Connections
 import Core
 import Reactors
-import Transport
 
 /// Reads a gateway's metrics once, before or after a load, over a connection of its own.
 ///

@@ -1,6 +1,6 @@
+import Connections
 import Core
 import Reactors
-import Transport
 
 /// The way of a publisher's messages to the target.
 protocol PublishDoor: AnyObject {

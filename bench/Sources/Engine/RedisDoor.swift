@@ -1,7 +1,7 @@
+import Connections
 import Core
 import Reactors
 import RedisLink
-import Transport
 
 /// Publishes by PUBLISH, pipelined over one connection; Redis answers in order, one line each.
 ///

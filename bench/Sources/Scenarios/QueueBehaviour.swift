@@ -1,6 +1,6 @@
+import Connections
 import Core
 import Reactors
-import Transport
 
 /// Changes the bookings of a process's shops when a change is due, and receives the updates as their subscribers do.
 ///

@@ -1,6 +1,6 @@
+import Connections
 import Core
 import Reactors
-import Transport
 
 /// Subscribers that reconnect after a loss, with their TLS session and from their position.
 ///

@@ -1,5 +1,5 @@
+import Connections
 import Reactors
-import Transport
 
 /// Subscribers of which some stop reading for a time, or read slowly.
 ///

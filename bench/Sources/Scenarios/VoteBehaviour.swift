@@ -1,8 +1,8 @@
+import Connections
 import Core
 import Reactors
 import Rights
 import Service
-import Transport
 
 /// Users at a shop vote on its tracks: as soon as they are answered, or when a vote is due.
 ///

@@ -1,4 +1,5 @@
 import Commands
+import Connections
 import Core
 import Dialects
 import Reactors
@@ -6,7 +7,6 @@ import Rights
 import Service
 import TestSupport
 import Testing
-import Transport
 
 @testable import Operations
 @testable import Sessions

@@ -3,7 +3,7 @@ import Glibc
 import Reactors
 import Testing
 
-@testable import Transport
+@testable import Connections
 
 @Suite struct ResolverTests {
     /// Looks a name up; `nil` when no answer came.

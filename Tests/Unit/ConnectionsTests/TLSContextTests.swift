@@ -2,7 +2,7 @@ import Glibc
 import Reactors
 import Testing
 
-@testable import Transport
+@testable import Connections
 
 /// Files for one test, removed with the value.
 final class TemporaryDirectory {

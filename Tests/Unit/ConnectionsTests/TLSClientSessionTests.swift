@@ -2,7 +2,7 @@ import Core
 import Reactors
 import Testing
 
-@testable import Transport
+@testable import Connections
 
 @Suite struct TLSClientSessionTests {
     /// Connects with the session, keeps it anew after the server's first byte, and cuts the connection.

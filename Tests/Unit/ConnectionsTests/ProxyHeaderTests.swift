@@ -2,7 +2,7 @@ import Core
 import TestSupport
 import Testing
 
-@testable import Transport
+@testable import Connections
 
 @Suite struct ProxyHeaderTests {
     static let signature: [UInt8] = [0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a]

@@ -4,7 +4,7 @@ import Glibc
 import Reactors
 import Testing
 
-@testable import Transport
+@testable import Connections
 
 /// One end of a connection under test: it keeps what it hears and does what the test asks.
 final class Peer: ConnectionHandler {

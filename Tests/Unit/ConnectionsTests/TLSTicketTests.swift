@@ -3,7 +3,7 @@ import Glibc
 import Reactors
 import Testing
 
-@testable import Transport
+@testable import Connections
 
 /// Handshakes of one client, in blocking calls; each offers the session of the one before.
 private final class Resumer: Sendable {

@@ -2,7 +2,7 @@ import Core
 import Reactors
 import Testing
 
-@testable import Transport
+@testable import Connections
 
 /// Peers that do not read, do not speak, or do not end.
 @Suite struct SlowPeerTests {

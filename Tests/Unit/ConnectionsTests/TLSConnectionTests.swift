@@ -3,7 +3,7 @@ import Core
 import Reactors
 import Testing
 
-@testable import Transport
+@testable import Connections
 
 @Suite struct TLSConnectionTests {
     @Test func bytesThatAreNotTLSAreRefused() throws {

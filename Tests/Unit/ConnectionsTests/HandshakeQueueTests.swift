@@ -2,7 +2,7 @@ import Core
 import Reactors
 import Testing
 
-@testable import Transport
+@testable import Connections
 
 @Suite struct HandshakeQueueTests {
     @Test func aTickEndsByTimeOrByCount() {

@@ -5,7 +5,7 @@ import Glibc
 import Reactors
 import Testing
 
-@testable import Transport
+@testable import Connections
 
 @Suite struct ListenerTests {
     /// Sends a PROXY header and the ClientHello in one segment (MSG_MORE), then reads one byte over TLS.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Transport
+@testable import Connections
 
 /// What waits for a client that fetches it, and that each frame is counted once.
 @Suite struct FetchQueueTests {

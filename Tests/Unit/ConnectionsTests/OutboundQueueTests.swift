@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Transport
+@testable import Connections
 
 @Suite struct OutboundQueueTests {
     /// What a gather into so many bytes brings.
