@@ -82,7 +82,8 @@ struct OpenAPITemplate {
         var text = String(pieces[0])
         for piece in pieces.dropFirst() {
             let name = String(piece.prefix { $0 != "}" })
-            guard piece.count > name.count, case .int(let number) = try self.value(name, value) else {
+            guard piece.count > name.count else { throw problem(value, "${\(name) has no end") }
+            guard case .int(let number) = try self.value(name, value) else {
                 throw problem(value, "${\(name)} is no number")
             }
             text += "\(number)" + piece.dropFirst(name.count + 1)

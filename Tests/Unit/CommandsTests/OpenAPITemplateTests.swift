@@ -78,7 +78,7 @@ import Testing
         (#"{"a": {"$value": "none"}}"#, "line 1: there is no value none"),
         ("{\n\"a\": \"${none}\"}", "line 2: there is no value none"),
         (#"{"a": "${word}"}"#, "line 1: ${word} is no number"),
-        (#"{"a": "${most"}"#, "line 1: ${most is no number"),
+        (#"{"a": "${most"}"#, "line 1: ${most has no end"),
         (#"{"a": {"$value": "most", "b": 1}}"#, "line 1: $value has no neighbours"),
         (#"{"a": {"$limit": "most"}}"#, "line 1: $limit has no meaning"),
         (#"{"a": {"$errors": ["404"]}}"#, "line 1: $errors is a list of statuses"),
