@@ -134,6 +134,7 @@ tsan:
 check-binary:
 	scripts/check-binary.sh $(BINARY)
 	scripts/check-binary.sh $(BINARY)-courier
+	scripts/symbols.py $(BINARY)
 
 venv:
 	@scripts/venv.sh

@@ -37,4 +37,3 @@ foundation=$(grep -cE '\$s(10Foundation|20FoundationEssentials|21_FoundationICU|
 
 printf 'check-binary: %s, %s bytes, needs %s\n' "$binary" "$(stat --format=%s "$binary")" \
     "$(sort <<<"$needed" | tr '\n' ' ')"
-[ "${binary##*/}" != switchboard ] || scripts/symbols.py "$binary"
