@@ -1,1 +1,1 @@
-"""What tests start, play and compare with. Nothing here imports a test."""
+"""Processes, clients, models and vectors of the tests. Nothing here imports a test."""

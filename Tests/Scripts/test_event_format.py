@@ -48,7 +48,7 @@ def compare(name, made):
 
 
 def written(db, scripts, listener, epoch, before, event, data, id, origin) -> dict:
-    """What a publish writes: the message, the entry of the log, and what readers of the log and the caller get."""
+    """The forms of a publish: the message, the entry of the log, the answers to readers and to the caller."""
     db.flushall()
     if before:
         db.hset(KEYS.meta, mapping={"epoch": epoch, "offset": before, "run": scripts.run, "until": NOW_MS + 330_000})

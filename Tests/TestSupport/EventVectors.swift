@@ -16,7 +16,7 @@ public struct EventVectors: Decodable, Sendable {
         public let reply: String
         /// The message on the topic's channel.
         public let message: String
-        /// What a read of the log gets: offset, name, data and id.
+        /// The entry as a read of the log returns it: offset, name, data and id.
         public let read: [String]
     }
 

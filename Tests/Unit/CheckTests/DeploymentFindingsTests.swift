@@ -4,7 +4,7 @@ import Testing
 
 @testable import switchboard
 
-/// What `check` says of flags and proxies that do not fit each other (P6).
+/// The findings of `check` about flags and proxies that do not fit each other.
 @Suite struct DeploymentFindingsTests {
     private func texts(_ change: (inout GatewaySettings) -> Void) -> String {
         var settings = GatewaySettings()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import switchboard
 
-/// What `check` says of servers that could not load their own files.
+/// The steps that `check` prints for servers that could not load their own files.
 @Suite struct UpgradeStepTests {
     private let refused = LoadRights.unknown(RedisFailure(.noPermission))
 

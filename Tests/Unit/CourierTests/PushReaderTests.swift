@@ -5,7 +5,7 @@ import Testing
 @testable import Courier
 @testable import Push
 
-/// What Redis tells of an item right before it is pushed.
+/// The reading of an item in Redis right before it is pushed.
 @Suite struct PushReaderTests {
     private final class World {
         let redis: FakeRedis

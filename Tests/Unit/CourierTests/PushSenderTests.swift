@@ -6,7 +6,7 @@ import Testing
 @testable import Courier
 @testable import Push
 
-/// How a push reaches APNs, and which of its answers are worth a second try.
+/// The way of a push to APNs, and the answers that are worth a second try.
 @Suite struct PushSenderTests {
     private final class World {
         let parts: CourierParts

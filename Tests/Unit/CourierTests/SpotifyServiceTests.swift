@@ -4,7 +4,7 @@ import Testing
 @testable import Configuration
 @testable import Courier
 
-/// What is asked of Spotify's catalogue and how its answers, all of them written for these tests, are read.
+/// Requests to Spotify's catalogue, and the reading of its answers, which are written for these tests.
 @Suite struct SpotifyServiceTests {
     private final class World {
         let web = FakeWeb()

@@ -5,7 +5,9 @@ import Testing
 @testable import Configuration
 @testable import Courier
 
-/// What a receiver gets: each topic's events in order, again when it fails, and on with the next when it must not.
+/// The deliveries to a receiver: each topic's events in order, and again after a failure.
+///
+/// An event that must not be sent again gives way to the next.
 @Suite struct WebhookLaneTests {
     /// A topic's log as `courier_step` reads it.
     private final class TopicLog {

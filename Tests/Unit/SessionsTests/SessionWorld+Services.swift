@@ -58,7 +58,7 @@ extension SessionWorld {
         return SessionWorld.unpaid
     }
 
-    /// What a join is refused with that the budget does not pay.
+    /// The refusal of a join that the budget does not pay.
     static let unpaid = Refusal(.rateLimited, "unpaid", retryAfterMs: 100)
 
     func join(_ session: Session, _ request: SubscribeRequest, ref: Reference?) {

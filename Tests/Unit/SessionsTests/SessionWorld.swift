@@ -86,7 +86,7 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess, ChannelIntere
         limits: SessionWorld.limits, store: self,
         channels: self,
         statistics: fixtures.statistics, nowMs: { [unowned self] in nowMs })
-    /// What its clients' sessions do wrong on purpose.
+    /// The deliberate error of its clients' sessions; `nil` for none.
     let fault: TamperedSession.Fault?
 
     // Redis.

@@ -7,8 +7,8 @@ import Rights
 
 /// A session that errs on purpose: it stands between the state of a session and the model.
 ///
-/// What the client asks, what the client is told and what the budget is charged passes through here and is rewritten,
-/// so that the client sees what a session with the fault would show it.
+/// Requests of the client, answers to it and charges to the budget pass through here. Some are rewritten, so that the
+/// client sees what a session with the fault would show it.
 final class TamperedSession: SessionOutput, SessionBudget {
     /// Faults that sessions once had, or could have.
     enum Fault: CaseIterable {
