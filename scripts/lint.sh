@@ -13,6 +13,8 @@ readonly function_lines_max=70
 readonly line_columns_max=120
 readonly unchecked_sendable_max=4
 readonly clause_comments_max=0
+# Comments of tests that begin so; the number may only fall.
+readonly test_clause_comments_max=114
 
 found=$(mktemp)
 trap 'rm -f "$found"' EXIT
@@ -132,6 +134,11 @@ for word in "${house_words[@]}"; do ban 'a house word' "\\b$word\\b" 'Sources/*.
 clauses=$(each "${sources[@]}" 'Plugins/*.swift' -- grep --with-filename --line-number --extended-regexp \
     -e '^[[:space:]]*///? (Who|What|Where|Whose|Whoever|Whatever)\b')
 if [ "$(grep -c . <<<"$clauses")" -gt "$clause_comments_max" ]; then report 'a clause as subject' <<<"$clauses"; fi
+clauses=$(each 'Tests/*.swift' -- grep --with-filename --line-number --extended-regexp \
+    '^\s*///?\s*(What|Who|Where|Whose) [a-z`]')
+if [ "$(grep -c . <<<"$clauses")" -gt "$test_clause_comments_max" ]; then
+    report 'a clause as subject in a test' <<<"$clauses"
+fi
 # A reference is a file of the project, a decision (D12) or a standard.
 each "${sources[@]}" "${tests[@]}" 'lua/*.lua' -- grep --with-filename --line-number --extended-regexp \
     -e '\bfailures(\.md)? [A-Z]?[0-9]|failures\.md|\b(design|wire) (section|table) [0-9]' |

@@ -135,7 +135,7 @@ public struct NodeParts: Sendable {
         }
     }
 
-    static func read(_ path: String) throws(StartProblem) -> [UInt8] {
+    private static func read(_ path: String) throws(StartProblem) -> [UInt8] {
         do {
             return try Files.read(path, bytesMax: 4 << 20)
         } catch {
