@@ -39,7 +39,7 @@ public struct OpenAPI: Sendable {
             ],
             "tags": .array((["gateway"] + files).map { ["name": .text($0)] }),
             "paths": paths.node(isWanted),
-            "components": OpenAPIComponents.all,
+            "components": .raw(OpenAPIComponents.bytes),
         ]
         return document.bytes
     }

@@ -3,8 +3,10 @@ import Core
 
 /// The targets of the document's references, which `api/components.json` holds.
 enum OpenAPIComponents {
-    /// The document's `components`.
-    static let all = OpenAPITemplate.embedded { () throws(OpenAPITemplate.Problem) in
+    /// The document's `components`, encoded once.
+    static let bytes = all.bytes
+
+    private static let all = OpenAPITemplate.embedded { () throws(OpenAPITemplate.Problem) in
         JSONNode.object(
             try OpenAPITemplate(["operationIdBytesMax": .int(MessageID.bytesMax)])
                 .members(of: APIDescription.components))

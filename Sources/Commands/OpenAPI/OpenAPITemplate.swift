@@ -50,7 +50,7 @@ struct OpenAPITemplate {
         switch value.kind {
         case .object: return try object(value)
         case .array: return .array(try value.members.map(node))
-        case .string: return .text(try text(value))
+        case .string: return .text(value.raw.contains(UInt8(ascii: "$")) ? try text(value) : value.string ?? "")
         case .number, .yes, .no, .null: return .raw(Array(value.raw))
         }
     }
