@@ -22,10 +22,11 @@ extension HTTPRequestHead {
         let expectation = try HTTPRequestHead.hasExpectation(headers)
         let webSocket = try HTTPUpgrade(
             method: line.method, isVersion11: line.isVersion11, body: framing, headers: headers)
-        self.init(
-            method: line.method, path: line.target.path, query: line.target.query, headers: headers, host: authority,
+        let parts = HTTPHeadParts(
+            line: line, headers: headers.without("content-length"), host: authority,
             keepAlive: line.isVersion11 && webSocket == nil && !headers.hasToken("close", in: "connection"),
-            body: framing, expectsContinue: expectation && line.isVersion11 && framing != .none, upgrade: webSocket)
+            expectsContinue: expectation && line.isVersion11 && framing != .none, upgrade: webSocket)
+        self.init(parts, body: framing)
     }
 
     private static func checkFields(_ headers: HTTPHeaders) throws(HTTPFailure) {

@@ -92,6 +92,17 @@ public struct HTTPHeaders: Sendable, Equatable {
         places.first { isName($0.name, name.utf8) }.map { bytes[$0.value] }
     }
 
+    /// The place of the value of the first field of a name, and the number of fields before it.
+    func place(of name: String) -> (value: Range<Int>, index: Int)? {
+        places.firstIndex { isName($0.name, name.utf8) }.map { (places[$0].value, $0) }
+    }
+
+    /// The fields but those of a name.
+    func without(_ name: String) -> HTTPHeaders {
+        guard place(of: name) != nil else { return self }
+        return HTTPHeaders(bytes: bytes, places: places.filter { !isName($0.name, name.utf8) })
+    }
+
     func slices(of name: String) -> [ArraySlice<UInt8>] {
         var found: [ArraySlice<UInt8>] = []
         let wanted = name.utf8

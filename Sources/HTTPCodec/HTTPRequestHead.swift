@@ -10,27 +10,40 @@ public enum HTTPBodyFraming: Sendable, Equatable {
 
 /// The head of one request; its framing is checked and can be relied on.
 public struct HTTPRequestHead: Sendable, Equatable {
+    private let parts: HTTPHeadParts
+    /// How the body is delimited.
+    public let body: HTTPBodyFraming
+
+    init(_ parts: HTTPHeadParts, body: HTTPBodyFraming) {
+        self.parts = parts
+        self.body = body
+    }
+
     /// The method.
-    public let method: HTTPMethod
+    public var method: HTTPMethod { parts.method }
     /// The path as received, escapes untouched, without the query; begins with `/`, or is `*` for OPTIONS.
-    public let path: [UInt8]
+    public var path: [UInt8] { parts.path }
     /// The part after the first `?` of the target, as received; empty when there is none.
-    public let query: [UInt8]
-    /// The header fields.
-    public let headers: HTTPHeaders
+    public var query: [UInt8] { parts.query }
+    /// The header fields, without `Content-Length`: ``body`` has its number.
+    public var headers: HTTPHeaders { parts.headers }
     /// The host and port as the client wrote them; empty only in HTTP/1.0 without `Host`.
-    public let host: [UInt8]
+    public var host: [UInt8] { parts.host }
     /// Whether the connection may serve another request.
     ///
     /// False in HTTP/1.0, after `Connection: close`, and for a WebSocket request. If the upgrade is refused the
     /// connection ends with the answer, so no bytes after it are taken for a request.
-    public let keepAlive: Bool
-    /// How the body is delimited.
-    public let body: HTTPBodyFraming
+    public var keepAlive: Bool { parts.keepAlive }
     /// Whether the client waits for ``HTTPResponse/continue100`` before it sends the body (RFC 9110 section 10.1.1).
-    public let expectsContinue: Bool
+    public var expectsContinue: Bool { parts.expectsContinue }
     /// The WebSocket handshake, when the request is one; no body event follows then.
-    public let upgrade: HTTPUpgrade?
+    public var upgrade: HTTPUpgrade? { parts.upgrade }
+
+    /// Whether this is the head of an earlier request of the connection, sent again: only the body's length may differ.
+    public func repeats(_ earlier: HTTPRequestHead) -> Bool { parts === earlier.parts }
+
+    /// The same head before a body of another length.
+    func before(_ body: HTTPBodyFraming) -> HTTPRequestHead { HTTPRequestHead(parts, body: body) }
 
     /// The segments of the path with their escapes decoded; `nil` for a path that no route may have.
     ///

@@ -23,7 +23,7 @@ public enum HTTPEvent: Sendable, Equatable {
 /// HTTP/1.0 is served, since health checks and nginx's defaults use it: one request per connection, `Host` optional, no
 /// chunks, no 100-continue, no WebSocket. HTTP/0.9 is 400; the HTTP/2 preface and other versions are 505.
 ///
-/// Between requests the parser holds no memory. It has no clock: its owner keeps the deadlines for head and body.
+/// Between requests the parser holds no memory, but the head that ``keepHead()`` kept. It has no clock: its owner keeps the deadlines for head and body.
 public struct HTTPRequestParser: Sendable {
     private enum State {
         case start
@@ -45,6 +45,10 @@ public struct HTTPRequestParser: Sendable {
     private var bodyReader: HTTPBodyReader?
     /// The limits of the present body; those of the connection, or smaller ones.
     private var bodyLimits: HTTPLimits
+    /// The head of the present request, as long as its body is read.
+    private var present: HTTPRepeatedHead?
+    /// The head that is recognised when it is sent again.
+    private var kept: HTTPRepeatedHead?
 
     /// A parser at the start of a connection.
     public init(limits: HTTPLimits) {
@@ -71,6 +75,13 @@ public struct HTTPRequestParser: Sendable {
         return .tooLarge(413, "The body must not exceed \(bytesMax) bytes")
     }
 
+    /// Recognises the head just read when it is sent again: ``HTTPRequestHead/repeats(_:)``; in place of an earlier one.
+    ///
+    /// No effect on a head that is large, or that did not arrive at once.
+    public mutating func keepHead() {
+        if let present { kept = present }
+    }
+
     /// Reads on from `position` to the next event.
     ///
     /// - Parameters:
@@ -81,13 +92,18 @@ public struct HTTPRequestParser: Sendable {
     public mutating func next(_ input: Span<UInt8>, at position: inout Int) -> HTTPEvent? {
         guard position >= 0 && position <= input.count else { return nil }
         do throws(HTTPFailure) {
+            var begin: Int?
             while true {
                 switch state {
                 case .start, .requestLine:
+                    if state == .start {
+                        if let head = repeatedHead(input, at: &position) { return .head(head) }
+                        begin = position
+                    }
                     guard try readRequestLine(input, at: &position) else { return nil }
                 case .headers:
                     guard let done = try readHeader(input, at: &position) else { return nil }
-                    if done { return .head(try finishHead()) }
+                    if done { return .head(try finishHead(input, from: begin, to: position)) }
                 case .body:
                     guard let body = try readBody(input, at: &position) else { return nil }
                     reset(to: keepAlive ? .start : .closed)
@@ -153,14 +169,38 @@ public struct HTTPRequestParser: Sendable {
         return false
     }
 
-    private mutating func finishHead() throws(HTTPFailure) -> HTTPRequestHead {
+    /// Makes the head, which begins and ends at these places of the input; `begin` is `nil` when it arrived in parts.
+    private mutating func finishHead(
+        _ input: Span<UInt8>, from begin: Int?, to end: Int
+    ) throws(HTTPFailure) -> HTTPRequestHead {
         guard let line else { throw .badRequest("The request line is missing") }
         let headers = HTTPHeaders(bytes: lines.bytes, places: places)
         let head = try HTTPRequestHead(line: line, headers: headers, limits: limits)
+        beginBody(of: head)
+        if let begin {
+            // The reader keeps lines without their ends, two bytes for each.
+            let length = headers.place(of: "content-length").map { place in
+                let ends = 2 * (place.index + 1)
+                return place.value.lowerBound + ends..<place.value.upperBound + ends
+            }
+            present = HTTPRepeatedHead(head, received: input.extracting(begin..<end), length: length)
+        }
+        return head
+    }
+
+    private mutating func repeatedHead(_ input: Span<UInt8>, at position: inout Int) -> HTTPRequestHead? {
+        guard let kept,
+            let head = kept.repeated(in: input, at: position, bodyBytesMax: limits.bodyBytesMax)
+        else { return nil }
+        position += kept.count
+        beginBody(of: head)
+        return head
+    }
+
+    private mutating func beginBody(of head: HTTPRequestHead) {
         reset(to: head.upgrade == nil ? .body : .upgraded)
         keepAlive = head.keepAlive
         bodyReader = HTTPBodyReader(head.body)
-        return head
     }
 
     private mutating func readBody(_ input: Span<UInt8>, at position: inout Int) throws(HTTPFailure) -> [UInt8]? {
@@ -177,5 +217,6 @@ public struct HTTPRequestParser: Sendable {
         places = []
         bodyReader = nil
         bodyLimits = limits
+        present = nil
     }
 }

@@ -4,8 +4,10 @@ import HTTPCodec
 /// Small limits, so that a fuzzer reaches every one of them with short inputs.
 private let limits = HTTPLimits(requestLineBytesMax: 128, headBytesMax: 512, headersMax: 8, bodyBytesMax: 64)
 
-/// Feeds a parser pieces of the given length, 0 for all at once.
-private func transcript(_ input: [UInt8], piece: Int) -> (events: [HTTPEvent], remainder: [UInt8]) {
+/// Feeds a parser pieces of the given length, 0 for all at once; `keepingHeads` recognises heads that are sent again.
+private func transcript(
+    _ input: [UInt8], piece: Int, keepingHeads: Bool = false
+) -> (events: [HTTPEvent], remainder: [UInt8]) {
     var parser = HTTPRequestParser(limits: limits)
     var events: [HTTPEvent] = []
     var remainder: [UInt8] = []
@@ -15,7 +17,10 @@ private func transcript(_ input: [UInt8], piece: Int) -> (events: [HTTPEvent], r
         let bytes = Array(input[start..<end])
         start = end
         var position = 0
-        while let event = parser.next(bytes.span, at: &position) { events.append(event) }
+        while let event = parser.next(bytes.span, at: &position) {
+            events.append(event)
+            if keepingHeads { parser.keepHead() }
+        }
         remainder += bytes[position...]
     } while start < input.count
     return (events, remainder)
@@ -40,7 +45,7 @@ private func exercise(_ head: HTTPRequestHead) {
 
 /// The entry point of libFuzzer: the first byte chooses the cuts, the rest is the input.
 ///
-/// Traps when cutting changes the events, when the order of events is wrong, or when a body exceeds its limit.
+/// Traps when cutting or keeping heads changes the events, when the order of events is wrong, or when a body exceeds its limit.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     let bytes = unsafe Array(UnsafeBufferPointer(start: data, count: size))
@@ -52,6 +57,11 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
         precondition(cut.events == whole.events, "the cut changed the events")
         precondition(cut.remainder == whole.remainder, "the cut changed what is left for the WebSocket")
     }
+    // The input twice, so that its heads are sent again.
+    let twice = input + input
+    precondition(
+        transcript(twice, piece: 0, keepingHeads: true) == transcript(twice, piece: 0),
+        "a head that was sent again was read in another way")
     var bodyDue = false
     for (index, event) in whole.events.enumerated() {
         switch event {
