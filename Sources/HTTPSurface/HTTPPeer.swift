@@ -25,19 +25,21 @@ public final class HTTPPeer: ConnectionHandler {
         var caller: Caller? { if case .success(let request) = verdict { request.caller } else { nil } }
     }
 
-    private unowned let server: HTTPServer
-    private let role: ListenerRole
-    private let isSecure: Bool
-    private var connection: Connection?
+    unowned let server: HTTPServer
+    let role: ListenerRole
+    let isSecure: Bool
+    var connection: Connection?
     private var parser: HTTPRequestParser
     /// The request whose body or answer is pending, with the verdict on its head.
     private var pending: Pending?
+    /// The verdict on the head that the parser recognises; `nil` until a backend was admitted.
+    private var standing: StandingVerdict?
     /// The last request's fields for pages of other origins; responses to malformed requests bear none.
-    private var crossOrigin: [HTTPResponse.Field] = []
+    var crossOrigin: [HTTPResponse.Field] = []
     /// The form of a refusal of the request under way; `nil`: the usual form.
     private var rewriter: ErrorRewriter?
-    /// The head of the request under way; `nil` between two requests.
-    private var asked: (head: HTTPRequestHead, atMs: Int)?
+    /// The request under way, for the log; `nil` between two requests.
+    private var asked: AskedRequest?
     /// Whether the connection ends because no further request arrived.
     private var isIdleEnd = false
     private var isBusy = false
@@ -54,7 +56,7 @@ public final class HTTPPeer: ConnectionHandler {
         parser = HTTPRequestParser(limits: HTTPLimits(server.context.limits))
     }
 
-    private var context: HTTPContext { server.context }
+    var context: HTTPContext { server.context }
 
     /// Keeps the connection, whose address the log may need.
     public func accepted(_ connection: Connection) {
@@ -93,20 +95,28 @@ public final class HTTPPeer: ConnectionHandler {
         while let connection, connection.isOpen, let event = parser.next(bytes, at: &position) {
             switch event {
             case .head(let head):
-                asked = (head, context.clock.nowMs)
+                if let standing, standing.covers(head, context.gate) {
+                    asked = AskedRequest(
+                        head: head, origin: standing.admitted.request.origin, atMs: context.clock.nowMs)
+                    (crossOrigin, rewriter) = (standing.crossOrigin, standing.rewriter)
+                    guard begin(standing.admitted, head, connection) else { return }
+                    continue
+                }
+                let asked = AskedRequest(head: head, origin: origin(head), atMs: context.clock.nowMs)
+                self.asked = asked
                 if case .front = role {
                     crossOrigin = server.router.crossOrigin.fields(head)
                     rewriter = server.router.rewriter(head)
                 }
                 if let upgrade = head.upgrade {
-                    return openWebSocket(head, upgrade, rest: bytes, from: position)
+                    return openWebSocket(asked, upgrade, rest: bytes, from: position)
                 }
                 if head.method == .get, head.body == .none, case .front = role,
                     let entry = context.dialects.entry(head, .eventStream)
                 {
-                    return openStream(head, entry, rest: bytes.count - position)
+                    return openStream(asked, entry, rest: bytes.count - position)
                 }
-                guard take(head, connection) else { return }
+                guard take(asked, connection) else { return }
             case .body(let body):
                 guard let pending else { return connection.abort(.internalError) }
                 isBusy = true
@@ -129,24 +139,39 @@ public final class HTTPPeer: ConnectionHandler {
     // MARK: Answers
 
     /// Checks a head; false when the request was refused for it and its body is not read.
-    private func take(_ head: HTTPRequestHead, _ connection: Connection) -> Bool {
-        let verdict = RequestGate(context: context, router: server.router, role: role).judge(head, origin(head))
-        pending = Pending(head: head, verdict: verdict.map(\.request))
-        switch verdict {
+    private func take(_ asked: AskedRequest, _ connection: Connection) -> Bool {
+        let head = asked.head
+        let keysVersion = context.gate.keysVersion
+        switch RequestGate(context: context, router: server.router, role: role).judge(head, asked.origin) {
         case .failure(let refusal):
+            pending = Pending(head: head, verdict: .failure(refusal))
             guard head.body != .none else { return true }
             context.statistics.requests.add(1)
             refuse(server.router.refused(refusal, head, keepAlive: false), method: head.method)
             return false
         case .success(let admitted):
-            if let failure = parser.limitBody(to: admitted.bodyBytesMax) {
-                refuse(.refusal(failure), method: head.method)
-                return false
+            if admitted.isLasting {
+                parser.keepHead()
+                standing = StandingVerdict(admitted, rewriter, crossOrigin, keysVersion: keysVersion)
             }
-            if head.expectsContinue { _ = connection.send(HTTPResponse.continue100) }
-            connection.setDeadline(at: context.clock.nowMs + context.limits.requestBodyMs)
-            return true
+            return begin(admitted, head, connection)
         }
+    }
+
+    /// Begins an admitted request; false when its body is too long.
+    private func begin(
+        _ admitted: RequestGate.Admitted, _ head: HTTPRequestHead, _ connection: Connection
+    ) -> Bool {
+        var request = admitted.request
+        request.head = head
+        pending = Pending(head: head, verdict: .success(request))
+        if let failure = parser.limitBody(to: admitted.bodyBytesMax) {
+            refuse(.refusal(failure), method: head.method)
+            return false
+        }
+        if head.expectsContinue { _ = connection.send(HTTPResponse.continue100) }
+        connection.setDeadline(at: context.clock.nowMs + context.limits.requestBodyMs)
+        return true
     }
 
     private func answer(_ pending: Pending, _ body: [UInt8]) {
@@ -194,7 +219,7 @@ public final class HTTPPeer: ConnectionHandler {
     }
 
     /// Answers and ends the connection.
-    private func refuse(_ response: HTTPResponse, method: HTTPMethod?, reason: CloseReason = .httpRefused) {
+    func refuse(_ response: HTTPResponse, method: HTTPMethod?, reason: CloseReason = .httpRefused) {
         let rewritten = rewriter?.rewritten(response) ?? response
         note(rewritten, response.failure, pending?.caller, isReported: reason == .connectionLimit)
         finish(rewritten, method: method, reason: reason)
@@ -210,7 +235,7 @@ public final class HTTPPeer: ConnectionHandler {
     /// Adds the fields of every response: for pages of other origins, for caches, and for browsers on TLS.
     private func addStandingFields(_ response: inout HTTPResponse) {
         CrossOrigin.add(crossOrigin, to: &response)
-        if !response.has(.cacheControl) { response.add(.cacheControl, "no-store") }
+        if !response.has(.cacheControl) { response.add(.cacheControl, .noStore) }
         if isSecure, let field = context.options.strictTransport { response.set(field.name, field.value) }
     }
 
@@ -221,127 +246,18 @@ public final class HTTPPeer: ConnectionHandler {
         note(status: response.status, bytes: response.body.count, failure, by: caller, isReported: isReported)
     }
 
-    private func note(
+    func note(
         status: Int, bytes: Int = 0, _ failure: HTTPResponse.Failure? = nil, by caller: Caller?,
         isReported: Bool = false
     ) {
         guard let connection else { return }
-        let address = asked.map { origin($0.head).address } ?? connection.address
+        let address = asked.map(\.origin.address) ?? connection.address
         let tookMs = asked.map { context.clock.nowMs - $0.atMs } ?? 0
         RequestNote(
             head: asked?.head, caller: caller, address: address, status: status, failure: failure, bytes: bytes,
             tookMs: tookMs, connection: connection.number, isReported: isReported
         ).write(to: context)
         asked = nil
-    }
-
-    // MARK: Upgrades
-
-    private func openWebSocket(_ head: HTTPRequestHead, _ upgrade: HTTPUpgrade, rest bytes: Span<UInt8>, from: Int) {
-        guard let connection else { return }
-        guard case .front = role else {
-            return refuse(.refusal(Refusal(.notFound, "there is no WebSocket here"), keepAlive: false), method: .get)
-        }
-        guard let opening = admit(head, { server.router.opener.openWebSocket(head, $0) }) else { return }
-        let subprotocol = opening.dialect?.subprotocol.flatMap { name in
-            upgrade.protocols.contains { $0.elementsEqual(name.utf8) } ? HTTPHeaderValue(name) : nil
-        }
-        let accept = Base64.encode(Digest.sha1(WebSocketHandshake.acceptInput(key: upgrade.key)), .standard)
-        let offered = context.options.deflates ? head.headers.values(of: "sec-websocket-extensions") : []
-        let deflate = DeflateAgreement(offered: offered)
-        guard let value = HTTPHeaderValue(accept) else { return connection.abort(.internalError) }
-        let answer = HTTPResponse.switchingProtocols(
-            accept: value, subprotocol: subprotocol, extensions: deflate.flatMap { HTTPHeaderValue($0.answer) }
-        )
-        .encoded(for: .get)
-        if case .moveElsewhere(let home, let session) = opening {
-            return move(connection, to: home, session, answer: answer, deflate, hasRest: from < bytes.count)
-        }
-        guard connection.send(answer) else { return connection.abort(.internalError) }
-        note(status: 101, by: opening.caller)
-        let transport: WebSocketTransport
-        switch opening {
-        case .echo:
-            transport = WebSocketTransport(echo: server.transports, connection: connection, deflate: deflate)
-        case .machine(let dialect, let caller):
-            let peer = server.transports.peer(dialect, caller)
-            transport = WebSocketTransport(server.transports, connection: connection, peer: peer, deflate: deflate)
-        case .move(let session):
-            transport = WebSocketTransport(
-                server.transports, connection: connection, probing: session, deflate: deflate)
-        case .moveElsewhere:
-            return
-        }
-        hand(connection, to: transport)
-        transport.begin()
-        if from < bytes.count { transport.received(bytes.extracting(from..<bytes.count)) }
-    }
-
-    /// Passes the connection to the shard of its session, which answers the upgrade.
-    private func move(
-        _ connection: Connection, to home: Int, _ session: [UInt8], answer: [UInt8], _ deflate: DeflateAgreement?,
-        hasRest: Bool
-    ) {
-        // A client that sends before the answer, or does not read, breaks the protocol.
-        guard !hasRest, let moving = connection.depart() else {
-            let refusal = Refusal(.badRequest, "\(EngineRequest.Fault.request.message)")
-            return refuse(.refusal(refusal, keepAlive: false), method: .get)
-        }
-        self.connection = nil
-        server.ended(self)
-        server.polling.send(moving, to: home, session, answer: answer, deflate)
-    }
-
-    private func openStream(_ head: HTTPRequestHead, _ entry: DialectRegistry.Entry, rest: Int) {
-        guard let connection else { return }
-        context.statistics.requests.add(1)
-        let address = origin(head).address
-        if let refusal = context.refusalOfRate(address) {
-            return refuse(.refusal(refusal, keepAlive: false), method: head.method)
-        }
-        guard let opening = admit(head, { server.router.opener.open(entry, head, $0) }) else { return }
-        let more = [isSecure ? context.options.strictTransport : nil].compactMap(\.self)
-        guard case .machine(let dialect, let caller) = opening,
-            connection.send(HTTPResponse.eventStream(crossOrigin + more))
-        else { return connection.abort(.internalError) }
-        note(status: 200, by: caller)
-        let peer = server.transports.peer(dialect, caller)
-        let transport = EventStreamTransport(server.transports, connection: connection, peer: peer)
-        hand(connection, to: transport)
-        transport.begin()
-        if rest > 0 { transport.close(.badRequest) }
-    }
-
-    /// Opens the request's session when one more client is admitted; `nil` when the request was refused.
-    private func admit(
-        _ head: HTTPRequestHead, _ open: (ClientAddress) -> Result<SessionOpener.Opening, SessionOpener.RefusedEntry>
-    ) -> SessionOpener.Opening? {
-        guard let connection else { return nil }
-        guard !context.memory.isShort else {
-            let refusal = Refusal(.unavailable, "this node takes no more clients now", retryAfterMs: 1_000)
-            refuse(.refusal(refusal, keepAlive: false), method: .get, reason: .connectionLimit)
-            return nil
-        }
-        let origin = origin(head)
-        guard connection.attribute(to: origin.address) else {
-            let refusal = Refusal(.rateLimited, "too many connections from this address", retryAfterMs: 1_000)
-            refuse(.refusal(refusal, keepAlive: false), method: .get, reason: .connectionLimit)
-            return nil
-        }
-        switch open(origin) {
-        case .failure(let refused):
-            refuse(refused.response, method: .get)
-            return nil
-        case .success(let opening):
-            return opening
-        }
-    }
-
-    /// Passes the connection to a transport.
-    private func hand(_ connection: Connection, to transport: any ConnectionTransport) {
-        self.connection = nil
-        server.ended(self)
-        connection.replaceHandler(transport)
     }
 
     // MARK: End

@@ -6,7 +6,7 @@ import Rights
 /// One whole request.
 public struct HTTPRequest {
     /// The request line and the header fields.
-    public let head: HTTPRequestHead
+    public internal(set) var head: HTTPRequestHead
     /// Empty until it has been received.
     public var body: [UInt8] = []
     /// The path's parts between slashes, decoded; empty for `/`.

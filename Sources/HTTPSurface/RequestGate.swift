@@ -16,6 +16,11 @@ struct RequestGate {
     struct Admitted {
         let request: HTTPRequest
         let bodyBytesMax: Int
+
+        /// Whether the same head is admitted again as long as the keys are the same: that of a service with an API key.
+        ///
+        /// A token may expire or be revoked, and the requests of all others are counted.
+        var isLasting: Bool { if case .service = request.caller { true } else { false } }
     }
 
     let context: HTTPContext

@@ -3,6 +3,7 @@ public import Core
 public import HTTPCodec
 import Reactors
 public import Rights
+import Synchronization
 
 /// Decides who a caller is and whether its credentials still count, for all listeners of a node.
 ///
@@ -23,6 +24,7 @@ public final class CallerGate: Sendable {
     }
 
     private let keys: Guarded<Keys>
+    private let replacements = Atomic<Int>(0)
     private let revocations = Guarded(Revocations())
     /// The pages that may connect.
     public let origins: OriginPolicy
@@ -42,7 +44,13 @@ public final class CallerGate: Sendable {
     public var certificate: TLSContext? { keys.withLock { $0.certificate } }
 
     /// Replaces keys and certificate, for new callers.
-    public func replace(_ keys: Keys) { self.keys.withLock { $0 = keys } }
+    public func replace(_ keys: Keys) {
+        self.keys.withLock { $0 = keys }
+        replacements.add(1, ordering: .releasing)
+    }
+
+    /// The number of times that the keys were replaced; a verdict on a key is valid as long as it is the same.
+    public var keysVersion: Int { replacements.load(ordering: .acquiring) }
 
     // MARK: Callers
 

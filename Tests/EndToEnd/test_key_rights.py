@@ -1,11 +1,16 @@
 """API keys that were narrowed to reading or to writing (`name:KEY:read`), at every place where it matters."""
 
+import contextlib
+import http.client
+import json
+import ssl
 import subprocess
 
 import pytest
 
 from Fixtures.processes.gateway import API_KEY, error_code
 from Fixtures.processes.node import BINARY, ENVIRONMENT
+from Fixtures.waiting import eventually
 
 KEYS = {name: f"{name}-key-0123456789abcdef" for name in ("reader", "writer", "both", "tapper")}
 EVENT = {"topic": "shop:1", "event": "e", "data": {}}
@@ -77,6 +82,47 @@ def test_a_reload_that_narrows_a_key_ends_its_sessions(narrowed):
         narrowed.signal(1)
         client.expect_close(4401, after=("error",))
     assert set(statuses(narrowed, API_KEY, WRITES[:1]).values()) == {403}
+
+
+def test_a_reload_judges_the_next_request_of_a_kept_alive_connection(narrowed):
+    """The verdict on a head that a backend repeats was kept for its connection: it ends with the keys."""
+    path, reloads = narrowed.directory / "api-keys", [0]
+
+    def reload(text):
+        path.write_text(text)
+        reloads[0] += 1
+        narrowed.signal(1)
+        eventually(lambda: narrowed.metric("switchboard_reloads_total", result="ok") == reloads[0], 5, "the reload")
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    keys = {403: f"backend:{API_KEY}:read\n", 401: f"other:{KEYS['both']}\n"}
+    for status, text in keys.items():
+        reload(f"backend:{API_KEY}\n")
+        connection = http.client.HTTPSConnection(*narrowed.address(), context=context, timeout=5)
+        with contextlib.closing(connection):
+            def publish():
+                connection.request(
+                    "POST", "/v1/broadcast", json.dumps(EVENT), {"Authorization": f"Bearer {API_KEY}"})
+                answered = connection.sock
+                with connection.getresponse() as answer:
+                    answer.read()
+                    return answer.status, answered
+
+            first = publish()
+            assert first[0] == 200 and [publish(), publish()] == [first] * 2
+            reload(text)
+            assert publish() == (status, first[1]), "on the connection that was admitted before"
+
+
+def test_the_same_head_with_another_body_is_another_request(narrowed, topic):
+    with narrowed.client() as client, narrowed.http() as http:
+        client.subscribe(topic)
+        for number in [1, 2, 10, 99, 100, 5]:
+            assert http.post("/v1/broadcast", json={**EVENT, "topic": topic, "data": {"n": number}}).status_code == 200
+            client.expect("e", data={"n": number})
+        # The next head is the same but for one byte of the path.
+        assert http.post("/v1/broadcasu", json=EVENT).status_code == 404
 
 
 def test_an_unknown_word_is_an_error_that_says_which(tmp_path):
