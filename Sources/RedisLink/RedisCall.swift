@@ -1,8 +1,6 @@
 import Core
 
-/// A Redis call and its arguments, stored flat: one buffer of bytes, and the end of each argument.
-///
-/// Arguments may have any bytes. The length of each is sent with it, so no byte can end or begin another argument.
+/// A Redis call: its name and its arguments.
 public struct RedisCall: Equatable, Sendable {
     /// The limits of a call.
     public struct Limits: Equatable, Sendable {
@@ -24,15 +22,11 @@ public struct RedisCall: Equatable, Sendable {
         case tooLarge
     }
 
-    private var bytes: [UInt8]
-    private var ends: [Int]
+    private var words = CallWords()
 
     /// Makes a call of its name, such as `PUBLISH`.
     public init(_ name: StaticString) {
-        bytes = []
-        ends = []
-        bytes.append(text: name)
-        ends.append(bytes.count)
+        words.append(name)
     }
 
     /// Makes a call of its name and arguments.
@@ -41,38 +35,26 @@ public struct RedisCall: Equatable, Sendable {
         for argument in arguments { append(argument) }
     }
 
+    /// Adds arguments.
+    mutating func append(_ more: CallWords) { words.append(more) }
+
     /// The number of arguments, the name included.
-    public var count: Int { ends.count }
+    public var count: Int { words.count }
 
     /// Adds an argument.
-    public mutating func append(_ argument: some Collection<UInt8>) {
-        bytes.append(contentsOf: argument)
-        ends.append(bytes.count)
-    }
+    public mutating func append(_ argument: some Collection<UInt8>) { words.append(argument) }
 
     /// Adds an argument of literal text.
-    public mutating func append(_ argument: StaticString) {
-        bytes.append(text: argument)
-        ends.append(bytes.count)
-    }
+    public mutating func append(_ argument: StaticString) { words.append(argument) }
 
     /// Adds a number in decimal.
-    public mutating func append(decimal value: Int) {
-        bytes.append(decimal: value)
-        ends.append(bytes.count)
-    }
+    public mutating func append(decimal value: Int) { words.append(decimal: value) }
 
     /// Reserves room for arguments that follow.
-    public mutating func reserve(arguments: Int, bytes more: Int) {
-        ends.reserveCapacity(ends.count + arguments)
-        bytes.reserveCapacity(bytes.count + more)
-    }
+    public mutating func reserve(arguments: Int, bytes more: Int) { words.reserve(words: arguments, bytes: more) }
 
     /// The argument at an index, the name being the first; `nil` beyond the last.
-    public func argument(_ index: Int) -> ArraySlice<UInt8>? {
-        guard ends.indices.contains(index) else { return nil }
-        return bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]]
-    }
+    public func argument(_ index: Int) -> ArraySlice<UInt8>? { words[index] }
 
     /// The key or channel by which a cluster finds the master; `nil` for a call that any master may run.
     ///
@@ -100,35 +82,15 @@ public struct RedisCall: Equatable, Sendable {
         })
 
     /// The name and the arguments.
-    public var arguments: [[UInt8]] {
-        var start = 0
-        return ends.map { end in
-            defer { start = end }
-            return Array(bytes[start..<end])
-        }
-    }
+    public var arguments: [[UInt8]] { (0..<count).compactMap { words[$0].map(Array.init) } }
 
     /// Appends the call in RESP to a connection's outbound bytes: the complete call or, on an error, nothing.
-    ///
-    /// The form is an array of bulk strings (Redis serialization protocol specification). The codec is not used here:
-    /// it formats each length by `sprintf`, which costs a tenth of a whole publish.
     public func encode(into output: inout [UInt8], limits: Limits) throws(EncodingError) {
-        guard ends.count <= limits.argumentsMax, bytes.count <= limits.bytesMax else { throw .tooLarge }
-        output.reserveCapacity(output.count + bytes.count + RedisCall.headerBytes * (ends.count + 1))
+        guard count <= limits.argumentsMax, words.bytes.count <= limits.bytesMax else { throw .tooLarge }
+        output.reserveCapacity(output.count + words.bytes.count + CallWords.headerBytes * (count + 1))
         output.append(UInt8(ascii: "*"))
-        output.append(decimal: ends.count)
+        output.append(decimal: count)
         output.append(text: "\r\n")
-        var start = 0
-        for end in ends {
-            output.append(UInt8(ascii: "$"))
-            output.append(decimal: end - start)
-            output.append(text: "\r\n")
-            output.append(contentsOf: bytes[start..<end])
-            output.append(text: "\r\n")
-            start = end
-        }
+        words.encode(into: &output)
     }
-
-    /// The bytes of a type mark, a length of up to ten digits, and two line ends.
-    private static let headerBytes = 15
 }

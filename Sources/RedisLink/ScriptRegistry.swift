@@ -83,14 +83,10 @@ public struct ScriptRegistry: Sendable {
         let script = scripts[call.script.index]
         var sent = form == .digest ? RedisCall("EVALSHA") : RedisCall("EVAL")
         let name = form == .digest ? script.digest : script.source
-        var bytes = name.count + 20
-        for key in call.keys { bytes += key.count }
-        for argument in call.arguments { bytes += argument.count }
-        sent.reserve(arguments: 2 + call.keys.count + call.arguments.count, bytes: bytes)
+        sent.reserve(arguments: 2 + call.words.count, bytes: name.count + 20 + call.words.bytes.count)
         sent.append(name)
-        sent.append(decimal: call.keys.count)
-        for key in call.keys { sent.append(key) }
-        for argument in call.arguments { sent.append(argument) }
+        sent.append(decimal: call.keyCount)
+        sent.append(call.words)
         return sent
     }
 

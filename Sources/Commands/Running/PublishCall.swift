@@ -25,13 +25,18 @@ public struct PublishCall: Sendable {
         /// Bytes of its data, name and id, all of which the log keeps.
         public var loggedBytes: Int { data.count + name.bytes.count + (id?.id.bytes.count ?? 0) }
 
-        fileprivate var words: [[UInt8]] {
-            var word = id?.id.bytes ?? [UInt8(ascii: "-")]
+        /// Adds the event's four words.
+        fileprivate func append(to words: inout CallWords) {
+            words.append(name.bytes)
+            words.append(data)
             if let origin {
-                word.append(UInt8(ascii: " "))
-                word.append(contentsOf: origin.bytes)
+                words.append((id?.id.bytes ?? [UInt8(ascii: "-")]) + [UInt8(ascii: " ")] + origin.bytes)
+            } else if let id {
+                words.append(id.id.bytes)
+            } else {
+                words.append("-")
             }
-            return [name.bytes, data, word, id == nil ? [] : PublishPrint.text(name, data)]
+            words.append(id == nil ? [] : PublishPrint.text(name, data))
         }
     }
 
@@ -54,23 +59,34 @@ public struct PublishCall: Sendable {
 
         /// Reads the reply to a call of `count` events; `nil` when it has another form.
         public static func read(_ reply: RESPValue, count: Int) -> [PublishResult]? {
-            guard let words = reply.bytes?.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false),
-                words.count == 3 * count
-            else { return nil }
+            guard let bytes = reply.bytes else { return nil }
             var told: [PublishResult] = []
             told.reserveCapacity(count)
-            for index in stride(from: 0, to: words.count, by: 3) {
-                guard let outcome = ASCII.decimal(words[index + 2]).flatMap({ Outcome(rawValue: $0) }),
-                    let offset = ASCII.decimal(words[index + 1])
+            var rest = bytes[...]
+            for number in 0..<count {
+                guard let epoch = word(&rest, isLast: false),
+                    let offset = word(&rest, isLast: false).flatMap({ ASCII.decimal($0) }),
+                    let outcome = word(&rest, isLast: number == count - 1)
+                        .flatMap({ ASCII.decimal($0) }).flatMap({ Outcome(rawValue: $0) })
                 else { return nil }
-                let position = Position(epoch: Array(words[index]), offset: offset)
+                let position = Position(epoch: epoch, offset: offset)
                 guard outcome == .conflict || position != nil else { return nil }
                 told.append(PublishResult(outcome: outcome, position: outcome == .conflict ? nil : position))
             }
             return told
         }
+
+        /// Takes the next word, up to the space after it; the last one is the rest, without a space.
+        private static func word(_ rest: inout ArraySlice<UInt8>, isLast: Bool) -> ArraySlice<UInt8>? {
+            let end = rest.firstIndex(of: UInt8(ascii: " "))
+            guard (end == nil) == isLast else { return nil }
+            defer { rest = rest[min((end ?? rest.endIndex) + 1, rest.endIndex)...] }
+            return rest[..<(end ?? rest.endIndex)]
+        }
     }
 
+    /// The bytes of an event's words beside its name, data and id: the key of the id, and the print.
+    private static let wordsBytes = 160
     /// The index of the run's fence in `ARGV`.
     private static let fenceAt = 6
 
@@ -103,13 +119,20 @@ public struct PublishCall: Sendable {
             terms.append(UInt8(ascii: " "))
         }
         terms.append(contentsOf: stamp.epoch)
-        var arguments = [keys.channel(topic)]
-        arguments.reserveCapacity(4 + 4 * events.count)
-        arguments += events.first?.words ?? []
-        arguments += [terms, stamp.run, top?.fenceText ?? []]
-        for event in events.dropFirst() { arguments += event.words }
-        let seen = events.map { event in event.id.map { keys.seen(topic, owner: $0.owner, $0.id) } ?? meta }
-        return ScriptCall(
-            script: script, keys: [keys.log(topic), meta] + seen, arguments: arguments, fenceAt: PublishCall.fenceAt)
+        var words = CallWords()
+        words.reserve(
+            words: 6 + 5 * events.count,
+            bytes: events.reduce(4 * meta.count + 128) { $0 + $1.loggedBytes + PublishCall.wordsBytes })
+        words.append(keys.log(topic))
+        words.append(meta)
+        for event in events { words.append(event.id.map { keys.seen(topic, owner: $0.owner, $0.id) } ?? meta) }
+        let keyCount = words.count
+        words.append(keys.channel(topic))
+        events.first?.append(to: &words)
+        words.append(terms)
+        words.append(stamp.run)
+        words.append(top?.fenceText ?? [])
+        for event in events.dropFirst() { event.append(to: &words) }
+        return ScriptCall(script: script, keyCount: keyCount, words: words, fenceAt: PublishCall.fenceAt)
     }
 }

@@ -152,7 +152,7 @@ final class ClusterLink: RedisLinks {
     private func begin(_ flight: ScriptLanes<Completion>.Flight) {
         dispatch(
             Attempt(
-                work: .script(flight), slot: flight.call.keys.first.map { HashSlot.of($0) },
+                work: .script(flight), slot: flight.call.firstKey.map { HashSlot.of($0) },
                 tries: ClusterAttempts(deadlineMs: flight.deadlineMs)))
     }
 
