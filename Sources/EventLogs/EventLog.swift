@@ -246,13 +246,16 @@ public final class EventLog: TopicReader {
             guard let outcomes = EventLog.outcomes(value, count: group.events.count) else {
                 return .failure(EventLog.nonsense)
             }
-            for (publisher, outcome) in zip(group.publishers, outcomes)
-            where (try? outcome.get())?.isDuplicate ?? true { giveBack(publisher.paid) }
-            let receipts = outcomes.compactMap { try? $0.get() }
-            if let last = receipts.last(where: { !$0.isDuplicate }) ?? receipts.last {
-                known.add(
-                    group.topic, last.position, published: receipts.count { !$0.isDuplicate }, nowMs: reactor.nowMs)
+            var (last, published): (Position?, Int) = (nil, 0)
+            for (publisher, outcome) in zip(group.publishers, outcomes) {
+                guard case .success(let receipt) = outcome, !receipt.isDuplicate else {
+                    giveBack(publisher.paid)
+                    if case .success(let receipt) = outcome, published == 0 { last = receipt.position }
+                    continue
+                }
+                (last, published) = (receipt.position, published + 1)
             }
+            if let last { known.add(group.topic, last, published: published, nowMs: reactor.nowMs) }
             return .success(outcomes)
         }
     }

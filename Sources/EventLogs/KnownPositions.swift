@@ -28,13 +28,21 @@ struct KnownPositions {
     /// Takes a position from an answer, and the number of the topic's events that it reports as published here.
     mutating func add(_ topic: Topic, _ position: Position, published: Int = 0, nowMs: Int = 0) {
         latest = (topic, nowMs)
-        var entry = self[topic] ?? Entry(position: position)
+        if let index = young.index(forKey: topic) {
+            KnownPositions.update(&young.values[index], position, published)
+            return
+        }
+        var entry = old[topic] ?? Entry(position: position)
+        KnownPositions.update(&entry, position, published)
+        if young.count >= half { (old, young) = (young, [:]) }
+        young[topic] = entry
+    }
+
+    private static func update(_ entry: inout Entry, _ position: Position, _ published: Int) {
         entry.published += published
         // Answers of one epoch may overtake each other; another epoch replaces the known position.
         if entry.position.epoch != position.epoch || entry.position.offset < position.offset {
             entry.position = position
         }
-        if young[topic] == nil && young.count >= half { (old, young) = (young, [:]) }
-        young[topic] = entry
     }
 }

@@ -72,8 +72,17 @@ struct PublishQueue<Publisher> {
         case expire(Group)
     }
 
-    /// The waiting groups, of each topic that has any or has a call in flight.
-    private var lines: [Topic: [Group]] = [:]
+    /// The waiting groups of a topic.
+    private struct Line {
+        var groups: [Group] = []
+        /// Whether the topic is in ``ready``, or has a call in flight.
+        var isUnderWay = false
+
+        mutating func next() -> Group? { groups.isEmpty ? nil : groups.removeFirst() }
+    }
+
+    /// The lines of topics that have waiting groups or a call in flight.
+    private var lines: [Topic: Line] = [:]
     /// Topics with waiting groups and no call in flight, each once.
     private var ready = Ring<Topic>()
     /// Number of waiting events, and the bytes of their data.
@@ -95,23 +104,28 @@ struct PublishQueue<Publisher> {
         }
         waiting += 1
         waitingBytes += event.data.count
-        if lines[topic] == nil { ready.append(topic) }
-        PublishQueue.add(event, publisher, to: &lines[topic, default: []], topic, deadlineMs, bounds)
+        let isFirst = PublishQueue.add(
+            event, publisher, to: &lines[topic, default: Line()], topic, deadlineMs, bounds)
+        if isFirst { ready.append(topic) }
         return true
     }
 
+    /// Adds an event; true when the line was not under way.
     private static func add(
-        _ event: PublishCall.Event, _ publisher: Publisher, to line: inout [Group], _ topic: Topic, _ deadlineMs: Int,
+        _ event: PublishCall.Event, _ publisher: Publisher, to line: inout Line, _ topic: Topic, _ deadlineMs: Int,
         _ bounds: Bounds
-    ) {
-        if line.last?.hasRoom(for: event, bounds) != true { line.append(Group(topic, deadlineMs: deadlineMs)) }
-        line[line.count - 1].add(event, publisher)
+    ) -> Bool {
+        if line.groups.last?.hasRoom(for: event, bounds) != true {
+            line.groups.append(Group(topic, deadlineMs: deadlineMs))
+        }
+        line.groups[line.groups.count - 1].add(event, publisher)
+        defer { line.isUnderWay = true }
+        return !line.isUnderWay
     }
 
     /// The next action; call it until there is none.
     mutating func next(nowMs: Int) -> Step? {
-        guard let topic = ready.popFirst(), let group = lines[topic]?.first else { return nil }
-        lines[topic]?.removeFirst()
+        guard let topic = ready.popFirst(), let group = lines[topic]?.next() else { return nil }
         waiting -= group.events.count
         waitingBytes -= group.bytes
         guard group.deadlineMs > nowMs else {
@@ -123,8 +137,8 @@ struct PublishQueue<Publisher> {
 
     /// A topic's call was answered: its next one may be sent.
     mutating func finished(_ topic: Topic) {
-        guard let line = lines[topic] else { return }
-        if line.isEmpty { lines[topic] = nil } else { ready.append(topic) }
+        guard let index = lines.index(forKey: topic) else { return }
+        if lines.values[index].groups.isEmpty { lines.remove(at: index) } else { ready.append(topic) }
     }
 
     /// A group of several events was refused and nothing was written: each event gets a call of its own.
@@ -133,7 +147,7 @@ struct PublishQueue<Publisher> {
     mutating func refused(_ group: Group) {
         waiting += group.events.count
         waitingBytes += group.bytes
-        lines[group.topic]?.insert(contentsOf: group.parts, at: 0)
+        lines[group.topic]?.groups.insert(contentsOf: group.parts, at: 0)
         finished(group.topic)
     }
 }

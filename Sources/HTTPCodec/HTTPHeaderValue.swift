@@ -35,4 +35,13 @@ public struct HTTPHeaderValue: Sendable, Equatable, ExpressibleByStringLiteral {
         text.append(text: literal)
         bytes = text.filter { $0 >= 0x20 && $0 <= 0x7e }
     }
+
+    // Values of most answers, made once.
+
+    /// The type of JSON text.
+    public static let json: HTTPHeaderValue = "application/json"
+    /// Forbids a browser to guess another type.
+    public static let noSniff: HTTPHeaderValue = "nosniff"
+    /// Forbids every cache to keep the answer.
+    public static let noStore: HTTPHeaderValue = "no-store"
 }

@@ -68,7 +68,7 @@ public struct HTTPResponse: Sendable, Equatable {
 
     /// An answer whose body is JSON text, passed as bytes.
     public static func json(status: Int, body: [UInt8], keepAlive: Bool) -> HTTPResponse {
-        typed("application/json", status: status, body: body, keepAlive: keepAlive)
+        typed(.json, status: status, body: body, keepAlive: keepAlive)
     }
 
     /// An answer whose body is plain UTF-8 text.
@@ -81,10 +81,14 @@ public struct HTTPResponse: Sendable, Equatable {
         _ contentType: HTTPHeaderValue, status: Int, body: [UInt8], keepAlive: Bool
     ) -> HTTPResponse {
         var response = HTTPResponse(status: status, body: body, keepAlive: keepAlive)
+        response.fields.reserveCapacity(HTTPResponse.usualFields)
         response.add(.contentType, contentType)
-        response.add(.xContentTypeOptions, "nosniff")
+        response.add(.xContentTypeOptions, .noSniff)
         return response
     }
+
+    /// The number of fields of most answers, so that their list is allocated once.
+    private static let usualFields = 6
 
     /// The answer to a request that the codec refused; closes the connection.
     public static func refusal(_ failure: HTTPFailure) -> HTTPResponse {
@@ -199,7 +203,11 @@ public struct HTTPResponse: Sendable, Equatable {
         bytes.append(text: HTTPStatus.phrase(status))
         bytes.append(text: "\r\n")
         for field in fields { append(field.name.rawValue, field.value.bytes, to: &bytes) }
-        if let length { append("Content-Length", HTTPHeaderValue(decimal: length).bytes, to: &bytes) }
+        if let length {
+            bytes.append(text: "Content-Length: ")
+            bytes.append(decimal: length)
+            bytes.append(text: "\r\n")
+        }
         if let options = connectionOptions { append("Connection", Array(options.utf8), to: &bytes) }
         bytes.append(text: "\r\n")
         return bytes

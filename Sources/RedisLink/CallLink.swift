@@ -357,6 +357,7 @@ public final class CallLink: RedisSocketOwner, RedisLinks {
         case .call(let completion):
             completion(CallLink.result(value))
         case .script(let flight):
+            if lanes.isEnd(of: flight, value) { return flight.context(.success(value)) }
             var actions: [ScriptLanes<Completion>.Action] = []
             lanes.replied(flight, value, nowMs: context.reactor.nowMs, into: &actions)
             perform(actions)

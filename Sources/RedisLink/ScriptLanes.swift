@@ -104,6 +104,15 @@ public struct ScriptLanes<Context> {
         return .held
     }
 
+    /// Whether a reply ends its flight and nothing else: no lane waits for it, and it is not sent again.
+    ///
+    /// Such a reply goes to the caller at once; any other is for ``replied(_:_:nowMs:into:)``.
+    public func isEnd(of flight: Flight, _ reply: RESPValue) -> Bool {
+        if flight.lane != nil || flight.form == .source { return false }
+        if case .error = reply { return false }
+        return true
+    }
+
     /// Takes the reply of a flight and appends the next steps: it is sent again, or finished and its lane continues.
     public mutating func replied(_ flight: Flight, _ reply: RESPValue, nowMs: Int, into actions: inout [Action]) {
         let script = flight.call.script.index

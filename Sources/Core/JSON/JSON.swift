@@ -107,6 +107,14 @@ public struct JSON: Sendable {
         }
     }
 
+    /// Whether the entry at an index bears a name.
+    private func isNamed(_ index: Int, _ name: String) -> Bool {
+        let entry = entries[index]
+        let text = bytes[entry.nameRange]
+        if entry.nameEscaped { return JSONText.unescaped(text).elementsEqual(name.utf8) }
+        return text.count == name.utf8.count && text.elementsEqual(name.utf8)
+    }
+
     /// The outermost value.
     public var root: Value { Value(document: self, index: 0) }
 
@@ -128,10 +136,19 @@ public struct JSON: Sendable {
 
         /// The member of that name; `nil` when there is none or the value is no object.
         public subscript(name: String) -> Value? {
+            let entry = entry
             guard entry.kind == .object else { return nil }
-            for member in members where member.nameEquals(name) { return member }
+            // The members that do not bear the name are passed without a value of each, which would count references.
+            var position = index + 1
+            while position < Int(entry.next) {
+                if document.isNamed(position, name) { return Value(document: document, index: position) }
+                position = Int(document.entries[position].next)
+            }
             return nil
         }
+
+        /// Whether the value is a member of that name.
+        public func isNamed(_ name: String) -> Bool { document.isNamed(index, name) }
 
         /// The values inside an object or array, in order; empty for scalars.
         public var members: Members { Members(document: document, index: index) }
@@ -143,12 +160,6 @@ public struct JSON: Sendable {
         public var nameBytes: [UInt8] {
             let text = document.bytes[entry.nameRange]
             return entry.nameEscaped ? JSONText.unescaped(text) : Array(text)
-        }
-
-        private func nameEquals(_ other: String) -> Bool {
-            let text = document.bytes[entry.nameRange]
-            if entry.nameEscaped { return JSONText.unescaped(text).elementsEqual(other.utf8) }
-            return text.elementsEqual(other.utf8)
         }
 
         /// A string's decoded UTF-8 bytes; `nil` for other kinds.

@@ -64,6 +64,9 @@ final class BroadcastBatch {
         return HTTPResponse(status: 202, body: [], keepAlive: true)
     }
 
+    /// The bytes of most receipts.
+    static let receiptBytes = 128
+
     /// Appends the publisher's receipt of one message.
     static func append(_ receipt: EventLog.PublishReceipt, _ topic: Topic, to body: inout [UInt8]) {
         body.append(text: "{\"topic\":\"")

@@ -35,7 +35,7 @@ struct BroadcastRoute {
         }
         guard json.root.kind == .object else { throw Refusal(.badRequest, "the body must be a JSON object") }
         if let messages = json.root["messages"] {
-            guard json.root.members.allSatisfy({ $0.name == "messages" }) else {
+            guard json.root.members.allSatisfy({ $0.isNamed("messages") }) else {
                 throw Refusal(.badRequest, "beside 'messages' there is no other member")
             }
             return try publishBatch(messages, caller, respond)
@@ -44,6 +44,7 @@ struct BroadcastRoute {
             switch result {
             case .success(let (topic, receipt)):
                 var body: [UInt8] = []
+                body.reserveCapacity(BroadcastBatch.receiptBytes)
                 BroadcastBatch.append(receipt, topic, to: &body)
                 respond(.json(status: 200, body: body, keepAlive: true))
             case .failure(let refusal):
@@ -88,7 +89,7 @@ struct BroadcastRoute {
         guard value.kind == .object else { throw Refusal(.badRequest, "a message must be a JSON object") }
         let reader = PublishReader(.broadcast, bytesMax: context.limits.publishBytesMax)
         let known = reader.members
-        if value.members.contains(where: { !known.contains($0.name) }) {
+        if value.members.contains(where: { member in !known.contains { member.isNamed($0) } }) {
             throw Refusal(.badRequest, "unknown member; a message has \(known.joined(separator: ", "))")
         }
         let request = try reader.request(value)
