@@ -1,71 +1,93 @@
 import Core
 
-/// The words of a call, stored flat: one buffer of bytes, and the end of each word.
+/// The words of a call in the form in which they are sent: one bulk string after another.
 ///
-/// Words may have any bytes. The length of each is sent with it, so no byte can end or begin another word.
+/// The form is that of the Redis serialization protocol specification. Words may have any bytes: the length of each is sent
+/// with it, so no byte can end or begin another word. The codec is not used here: it formats each length by `sprintf`,
+/// which costs a tenth of a whole publish.
 public struct CallWords: Equatable, Sendable {
-    /// The bytes of all words, one after another.
-    private(set) var bytes: [UInt8] = []
-    private var ends: [Int] = []
+    /// The bulk strings.
+    private(set) var encoded: [UInt8] = []
+    /// The number of words.
+    public private(set) var count = 0
+    /// The bytes of all words, without what is sent around them.
+    private(set) var byteCount = 0
 
-    /// The bytes of a type mark, a length of up to ten digits, and two line ends.
-    static let headerBytes = 15
+    /// The bytes around a word: a type mark, a length of up to ten digits, and two line ends.
+    private static let headerBytes = 15
 
     /// No words.
     public init() {}
 
-    /// The number of words.
-    public var count: Int { ends.count }
-
-    /// The word at an index; `nil` beyond the last.
-    public subscript(index: Int) -> ArraySlice<UInt8>? {
-        guard ends.indices.contains(index) else { return nil }
-        return bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]]
-    }
-
     /// Adds a word.
     public mutating func append(_ word: some Collection<UInt8>) {
-        bytes.append(contentsOf: word)
-        ends.append(bytes.count)
+        begin(word.count)
+        encoded.append(contentsOf: word)
+        endLine()
     }
 
     /// Adds a word of literal text.
     public mutating func append(_ word: StaticString) {
-        bytes.append(text: word)
-        ends.append(bytes.count)
+        begin(word.utf8CodeUnitCount)
+        encoded.append(text: word)
+        endLine()
     }
 
     /// Adds a number in decimal.
     public mutating func append(decimal value: Int) {
-        bytes.append(decimal: value)
-        ends.append(bytes.count)
+        begin(ASCII.decimalCount(value))
+        encoded.append(decimal: value)
+        endLine()
     }
 
     /// Adds words.
     mutating func append(_ more: CallWords) {
-        let start = bytes.count
-        bytes.append(contentsOf: more.bytes)
-        for end in more.ends { ends.append(start + end) }
+        encoded.append(contentsOf: more.encoded)
+        count += more.count
+        byteCount += more.byteCount
     }
 
-    /// Reserves room for words that follow.
-    public mutating func reserve(words: Int, bytes more: Int) {
-        ends.reserveCapacity(ends.count + words)
-        bytes.reserveCapacity(bytes.count + more)
+    /// Reserves room for words that follow, and the bytes of all of them.
+    public mutating func reserve(words: Int, bytes: Int) {
+        encoded.reserveCapacity(encoded.count + bytes + words * CallWords.headerBytes)
     }
 
-    /// Appends each word as a bulk string (Redis serialization protocol specification).
+    private mutating func begin(_ bytes: Int) {
+        encoded.append(UInt8(ascii: "$"))
+        encoded.append(decimal: bytes)
+        endLine()
+        count += 1
+        byteCount += bytes
+    }
+
+    private mutating func endLine() {
+        encoded.append(UInt8(ascii: "\r"))
+        encoded.append(UInt8(ascii: "\n"))
+    }
+
+    // MARK: Reading
+
+    /// The word at an index; `nil` beyond the last.
     ///
-    /// The codec is not used here: it formats each length by `sprintf`, which costs a tenth of a whole publish.
-    func encode(into output: inout [UInt8]) {
-        var start = 0
-        for end in ends {
-            output.append(UInt8(ascii: "$"))
-            output.append(decimal: end - start)
-            output.append(text: "\r\n")
-            output.append(contentsOf: bytes[start..<end])
-            output.append(text: "\r\n")
-            start = end
-        }
+    /// *Complexity*: linear in the index.
+    public subscript(index: Int) -> ArraySlice<UInt8>? {
+        var rest = encoded[...]
+        for _ in 0..<min(index, count) { _ = CallWords.next(&rest) }
+        return CallWords.next(&rest)
+    }
+
+    /// Every word.
+    var all: [[UInt8]] {
+        var rest = encoded[...]
+        return (0..<count).compactMap { _ in CallWords.next(&rest).map(Array.init) }
+    }
+
+    private static func next(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        let digits = rest.dropFirst().prefix { $0 != UInt8(ascii: "\r") }
+        guard let length = ASCII.decimal(digits) else { return nil }
+        let start = digits.endIndex + 2
+        rest = rest[start...]
+        defer { rest = rest.dropFirst(length + 2) }
+        return rest.prefix(length)
     }
 }

@@ -24,6 +24,9 @@ public struct RedisCall: Equatable, Sendable {
 
     private var words = CallWords()
 
+    /// Makes a call of words, the first of which is its name.
+    init(_ words: CallWords) { self.words = words }
+
     /// Makes a call of its name, such as `PUBLISH`.
     public init(_ name: StaticString) {
         words.append(name)
@@ -34,9 +37,6 @@ public struct RedisCall: Equatable, Sendable {
         self.init(name)
         for argument in arguments { append(argument) }
     }
-
-    /// Adds arguments.
-    mutating func append(_ more: CallWords) { words.append(more) }
 
     /// The number of arguments, the name included.
     public var count: Int { words.count }
@@ -82,15 +82,18 @@ public struct RedisCall: Equatable, Sendable {
         })
 
     /// The name and the arguments.
-    public var arguments: [[UInt8]] { (0..<count).compactMap { words[$0].map(Array.init) } }
+    public var arguments: [[UInt8]] { words.all }
 
     /// Appends the call in RESP to a connection's outbound bytes: the complete call or, on an error, nothing.
     public func encode(into output: inout [UInt8], limits: Limits) throws(EncodingError) {
-        guard count <= limits.argumentsMax, words.bytes.count <= limits.bytesMax else { throw .tooLarge }
-        output.reserveCapacity(output.count + words.bytes.count + CallWords.headerBytes * (count + 1))
+        guard count <= limits.argumentsMax, words.byteCount <= limits.bytesMax else { throw .tooLarge }
+        output.reserveCapacity(output.count + words.encoded.count + RedisCall.headerBytes)
         output.append(UInt8(ascii: "*"))
         output.append(decimal: count)
         output.append(text: "\r\n")
-        words.encode(into: &output)
+        output.append(contentsOf: words.encoded)
     }
+
+    /// The bytes of a type mark, a count of up to ten digits, and a line end.
+    private static let headerBytes = 13
 }

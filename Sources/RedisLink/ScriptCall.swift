@@ -29,10 +29,10 @@ public struct ScriptCall: Equatable, Sendable {
     }
 
     /// `KEYS`.
-    public var keys: [[UInt8]] { (0..<keyCount).compactMap { words[$0].map(Array.init) } }
+    public var keys: [[UInt8]] { Array(words.all.prefix(keyCount)) }
 
     /// `ARGV`.
-    public var arguments: [[UInt8]] { (keyCount..<words.count).compactMap { words[$0].map(Array.init) } }
+    public var arguments: [[UInt8]] { Array(words.all.dropFirst(keyCount)) }
 
     /// The key by which a cluster finds the master; `nil` without keys.
     var firstKey: ArraySlice<UInt8>? { keyCount > 0 ? words[0] : nil }

@@ -81,13 +81,21 @@ public struct ScriptRegistry: Sendable {
     /// The encoded call of a script: `EVALSHA digest numkeys key... arg...`, or `EVAL source ...`.
     public func encoded(_ call: ScriptCall, _ form: Form) -> RedisCall {
         let script = scripts[call.script.index]
-        var sent = form == .digest ? RedisCall("EVALSHA") : RedisCall("EVAL")
-        let name = form == .digest ? script.digest : script.source
-        sent.reserve(arguments: 2 + call.words.count, bytes: name.count + 20 + call.words.bytes.count)
-        sent.append(name)
-        sent.append(decimal: call.keyCount)
-        sent.append(call.words)
-        return sent
+        var words = CallWords()
+        words.reserve(
+            words: 3 + call.words.count,
+            bytes: call.words.byteCount + (form == .digest ? script.digest.count : script.source.count) + 9)
+        switch form {
+        case .digest:
+            words.append("EVALSHA")
+            words.append(script.digest)
+        case .source:
+            words.append("EVAL")
+            words.append(script.source)
+        }
+        words.append(decimal: call.keyCount)
+        words.append(call.words)
+        return RedisCall(words)
     }
 
     private static func hexadecimal(_ bytes: [UInt8]) -> [UInt8] {
