@@ -90,6 +90,8 @@ extension Array where Element == UInt8 {
 
     /// Appends the UTF-8 bytes of a string.
     public mutating func append(text: String) {
-        append(contentsOf: text.utf8)
+        // The view of the characters is read one by one; the text's own bytes are copied at once.
+        var text = text
+        text.withUTF8 { unsafe append(contentsOf: $0) }
     }
 }

@@ -75,16 +75,24 @@ struct PublishQueue<Publisher> {
     /// The waiting groups of a topic.
     private struct Line {
         var groups: [Group] = []
-        /// Whether the topic is in ``ready``, or has a call in flight.
-        var isUnderWay = false
+
+        mutating func add(
+            _ topic: Topic, _ event: PublishCall.Event, _ publisher: Publisher, _ deadlineMs: Int, _ bounds: Bounds
+        ) {
+            if groups.last?.hasRoom(for: event, bounds) != true { groups.append(Group(topic, deadlineMs: deadlineMs)) }
+            groups[groups.count - 1].add(event, publisher)
+        }
 
         mutating func next() -> Group? { groups.isEmpty ? nil : groups.removeFirst() }
     }
 
-    /// The lines of topics that have waiting groups or a call in flight.
-    private var lines: [Topic: Line] = [:]
-    /// Topics with waiting groups and no call in flight, each once.
-    private var ready = Ring<Topic>()
+    /// The place in ``lines`` of each topic that has waiting groups or a call in flight.
+    private var places: [Topic: Int] = [:]
+    /// The lines, and those that serve no topic now and keep their storage.
+    private var lines: [Line] = []
+    private var free: [Int] = []
+    /// The places of topics with waiting groups and no call in flight, each once.
+    private var ready = Ring<Int>()
     /// Number of waiting events, and the bytes of their data.
     private(set) var waiting = 0
     private(set) var waitingBytes = 0
@@ -104,32 +112,25 @@ struct PublishQueue<Publisher> {
         }
         waiting += 1
         waitingBytes += event.data.count
-        let isFirst = PublishQueue.add(
-            event, publisher, to: &lines[topic, default: Line()], topic, deadlineMs, bounds)
-        if isFirst { ready.append(topic) }
-        return true
-    }
-
-    /// Adds an event; true when the line was not under way.
-    private static func add(
-        _ event: PublishCall.Event, _ publisher: Publisher, to line: inout Line, _ topic: Topic, _ deadlineMs: Int,
-        _ bounds: Bounds
-    ) -> Bool {
-        if line.groups.last?.hasRoom(for: event, bounds) != true {
-            line.groups.append(Group(topic, deadlineMs: deadlineMs))
+        if let place = places[topic] {
+            lines[place].add(topic, event, publisher, deadlineMs, bounds)
+            return true
         }
-        line.groups[line.groups.count - 1].add(event, publisher)
-        defer { line.isUnderWay = true }
-        return !line.isUnderWay
+        let place = free.popLast() ?? lines.count
+        if place == lines.count { lines.append(Line()) }
+        places[topic] = place
+        lines[place].add(topic, event, publisher, deadlineMs, bounds)
+        ready.append(place)
+        return true
     }
 
     /// The next action; call it until there is none.
     mutating func next(nowMs: Int) -> Step? {
-        guard let topic = ready.popFirst(), let group = lines[topic]?.next() else { return nil }
+        guard let place = ready.popFirst(), let group = lines[place].next() else { return nil }
         waiting -= group.events.count
         waitingBytes -= group.bytes
         guard group.deadlineMs > nowMs else {
-            finished(topic)
+            finished(group.topic)
             return .expire(group)
         }
         return .call(group)
@@ -137,8 +138,10 @@ struct PublishQueue<Publisher> {
 
     /// A topic's call was answered: its next one may be sent.
     mutating func finished(_ topic: Topic) {
-        guard let index = lines.index(forKey: topic) else { return }
-        if lines.values[index].groups.isEmpty { lines.remove(at: index) } else { ready.append(topic) }
+        guard let place = places[topic] else { return }
+        guard lines[place].groups.isEmpty else { return ready.append(place) }
+        places[topic] = nil
+        free.append(place)
     }
 
     /// A group of several events was refused and nothing was written: each event gets a call of its own.
@@ -147,7 +150,7 @@ struct PublishQueue<Publisher> {
     mutating func refused(_ group: Group) {
         waiting += group.events.count
         waitingBytes += group.bytes
-        lines[group.topic]?.groups.insert(contentsOf: group.parts, at: 0)
+        if let place = places[group.topic] { lines[place].groups.insert(contentsOf: group.parts, at: 0) }
         finished(group.topic)
     }
 }

@@ -19,8 +19,9 @@ struct SlotTable {
         case nothing
     }
 
+    /// The plain values of a slot; its source lies beside them, so that reading them counts no reference.
     private struct Slot {
-        var source: (any EventSource)?
+        var isUsed = false
         var generation: UInt32 = 0
         var descriptor: Int32 = -1
         var interest: Readiness = []
@@ -32,6 +33,7 @@ struct SlotTable {
     }
 
     private var slots: [Slot] = []
+    private var sources: [(any EventSource)?] = []
     private var freeSlots: [Int] = []
 
     /// The number of slots, in use or not.
@@ -39,7 +41,7 @@ struct SlotTable {
 
     /// The source in a slot, unless it is removed.
     func source(at index: Int) -> (any EventSource)? {
-        slots[index].marks.contains(.removed) ? nil : slots[index].source
+        slots[index].marks.contains(.removed) ? nil : sources[index]
     }
 
     /// The source of a token, unless it is removed.
@@ -49,7 +51,7 @@ struct SlotTable {
 
     private func index(of token: EventToken) -> Int? {
         let index = token.slot
-        guard index < slots.count, slots[index].generation == token.generation, slots[index].source != nil else {
+        guard index < slots.count, slots[index].generation == token.generation, slots[index].isUsed else {
             return nil
         }
         return index
@@ -59,18 +61,21 @@ struct SlotTable {
 
     mutating func add(_ source: any EventSource) -> EventToken {
         let index = freeSlots.popLast() ?? slots.count
-        if index == slots.count { slots.append(Slot()) }
-        slots[index].source = source
+        if index == slots.count {
+            slots.append(Slot())
+            sources.append(nil)
+        }
+        slots[index].isUsed = true
+        sources[index] = source
         return EventToken(slot: index, generation: slots[index].generation)
     }
 
     /// Frees the slot, and returns its source.
     mutating func free(_ token: EventToken) -> (any EventSource)? {
         guard let index = index(of: token) else { return nil }
-        let source = slots[index].source
         slots[index] = Slot(generation: token.generation &+ 1)
         freeSlots.append(index)
-        return source
+        return sources[index].take()
     }
 
     // MARK: Descriptors

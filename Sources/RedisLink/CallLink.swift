@@ -36,8 +36,13 @@ public final class CallLink: RedisSocketOwner, RedisLinks {
     private let onDown: (RedisFailure) -> Void
     /// The facts that the server reported; `nil` without a ready connection.
     public private(set) var facts: ServerFacts? {
-        didSet { fence = makeFence() }
+        didSet {
+            isReady = facts != nil
+            fence = makeFence()
+        }
     }
+    /// Whether calls can be made: it spares each call a copy of the facts.
+    public private(set) var isReady = false
     /// The text that scripts compare positions with; `nil` without a ready connection.
     ///
     /// The server's fence, and behind it, each after a `/`, older fences whose events the server has completely, as is
@@ -93,9 +98,6 @@ public final class CallLink: RedisSocketOwner, RedisLinks {
         timer = nil
         failAll(RedisFailure(.disconnected))
     }
-
-    /// Whether calls can be made.
-    public var isReady: Bool { facts != nil }
 
     /// Makes the link of a thread to the only server.
     convenience init(
