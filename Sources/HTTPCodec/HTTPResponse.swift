@@ -81,14 +81,9 @@ public struct HTTPResponse: Sendable, Equatable {
         _ contentType: HTTPHeaderValue, status: Int, body: [UInt8], keepAlive: Bool
     ) -> HTTPResponse {
         var response = HTTPResponse(status: status, body: body, keepAlive: keepAlive)
-        response.fields.reserveCapacity(HTTPResponse.usualFields)
-        response.add(.contentType, contentType)
-        response.add(.xContentTypeOptions, .noSniff)
+        response.fields = [Field(.contentType, contentType), Field(.xContentTypeOptions, .noSniff)]
         return response
     }
-
-    /// The number of fields of most answers, so that their list is allocated once.
-    private static let usualFields = 6
 
     /// The answer to a request that the codec refused; closes the connection.
     public static func refusal(_ failure: HTTPFailure) -> HTTPResponse {
@@ -184,25 +179,28 @@ public struct HTTPResponse: Sendable, Equatable {
 
     /// The bytes to send.
     ///
-    /// - Parameter method: The method of the request; `nil` if it never became known. An answer to HEAD has the length
-    ///   of the body but not the body.
-    public func encoded(for method: HTTPMethod?) -> [UInt8] {
+    /// - Parameters:
+    ///   - method: The method of the request; `nil` if it never became known. An answer to HEAD has the length of the
+    ///     body but not the body.
+    ///   - more: Fields that follow the answer's own.
+    public func encoded(for method: HTTPMethod?, followedBy more: [Field] = []) -> [UInt8] {
         let hasContent = status != 101 && status != 204 && status != 304
-        var bytes = head(length: hasContent ? body.count : nil)
+        var bytes = head(length: hasContent ? body.count : nil, more)
         if hasContent && method != .head { bytes.append(contentsOf: body) }
         return bytes
     }
 
     /// The bytes up to the body; `length` is that of the body, `nil` when none is sent.
-    private func head(length: Int?) -> [UInt8] {
+    private func head(length: Int?, _ more: [Field] = []) -> [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(64 + 48 * (fields.count + 2) + (length ?? 0))
+        bytes.reserveCapacity(64 + 48 * (fields.count + more.count + 2) + (length ?? 0))
         bytes.append(text: "HTTP/1.1 ")
         bytes.append(decimal: status)
         bytes.append(text: " ")
         bytes.append(text: HTTPStatus.phrase(status))
         bytes.append(text: "\r\n")
         for field in fields { append(field.name.rawValue, field.value.bytes, to: &bytes) }
+        for field in more { append(field.name.rawValue, field.value.bytes, to: &bytes) }
         if let length {
             bytes.append(text: "Content-Length: ")
             bytes.append(decimal: length)

@@ -42,6 +42,13 @@ public final class HTTPPeer: ConnectionHandler {
     private var asked: AskedRequest?
     /// Whether the connection ends because no further request arrived.
     private var isIdleEnd = false
+    /// The part of a request that has a deadline.
+    private enum Awaited {
+        case nothing
+        case head
+        case body
+    }
+    private var awaited = Awaited.nothing
     private var isBusy = false
     private var isProcessing = false
     /// Called when the connection ends before the answer; the client is read meanwhile, to notice its end.
@@ -89,9 +96,8 @@ public final class HTTPPeer: ConnectionHandler {
         isProcessing = true
         defer { isProcessing = false }
         var position = 0
-        if position < bytes.count && pending == nil && !parser.isInsideRequest {
-            connection?.setDeadline(at: context.clock.nowMs + context.limits.requestHeadMs)
-        }
+        // A request that arrives at once needs no deadline of its own.
+        defer { if connection?.isOpen == true { setDeadline() } }
         while let connection, connection.isOpen, let event = parser.next(bytes, at: &position) {
             switch event {
             case .head(let head):
@@ -120,6 +126,7 @@ public final class HTTPPeer: ConnectionHandler {
             case .body(let body):
                 guard let pending else { return connection.abort(.internalError) }
                 isBusy = true
+                awaited = .nothing
                 server.requestBegan()
                 answer(pending, body)
                 guard isBusy else { continue }
@@ -133,6 +140,18 @@ public final class HTTPPeer: ConnectionHandler {
                     reason: isStray ? .strayProxyHeader : .httpRefused)
                 return
             }
+        }
+    }
+
+    /// Sets the deadline of a request's unread part once, when its head or its body is the first part to wait for.
+    private func setDeadline() {
+        let now: Awaited = pending != nil && !isBusy ? .body : parser.isInsideRequest ? .head : .nothing
+        guard now != awaited else { return }
+        awaited = now
+        switch now {
+        case .nothing: break
+        case .head: connection?.setDeadline(at: context.clock.nowMs + context.limits.requestHeadMs)
+        case .body: connection?.setDeadline(at: context.clock.nowMs + context.limits.requestBodyMs)
         }
     }
 
@@ -170,13 +189,11 @@ public final class HTTPPeer: ConnectionHandler {
             return false
         }
         if head.expectsContinue { _ = connection.send(HTTPResponse.continue100) }
-        connection.setDeadline(at: context.clock.nowMs + context.limits.requestBodyMs)
         return true
     }
 
     private func answer(_ pending: Pending, _ body: [UInt8]) {
         context.statistics.requests.add(1)
-        connection?.setDeadline(at: Int.max)
         switch pending.verdict {
         case .failure(let refusal):
             respond(server.router.refused(refusal, pending.head, keepAlive: pending.head.keepAlive))
@@ -207,8 +224,7 @@ public final class HTTPPeer: ConnectionHandler {
         rewriter = nil
         note(response, failure, caller)
         guard response.keepAlive else { return finish(response, method: head.method, reason: .httpDone) }
-        addStandingFields(&response)
-        guard connection.send(response.encoded(for: head.method)) else { return connection.close(.slowConsumer) }
+        guard connection.send(encoded(response, for: head.method)) else { return connection.close(.slowConsumer) }
         connection.setDeadline(at: context.clock.nowMs + context.limits.keepAliveMs)
         guard !isProcessing else { return }
         // The data that the client sent ahead is next; it may make this connection busy again.
@@ -228,15 +244,16 @@ public final class HTTPPeer: ConnectionHandler {
     private func finish(_ response: HTTPResponse, method: HTTPMethod?, reason: CloseReason) {
         var response = response
         response.keepAlive = false
-        addStandingFields(&response)
-        connection?.close(reason, last: response.encoded(for: method))
+        connection?.close(reason, last: encoded(response, for: method))
     }
 
-    /// Adds the fields of every response: for pages of other origins, for caches, and for browsers on TLS.
-    private func addStandingFields(_ response: inout HTTPResponse) {
-        CrossOrigin.add(crossOrigin, to: &response)
-        if !response.has(.cacheControl) { response.add(.cacheControl, .noStore) }
-        if isSecure, let field = context.options.strictTransport { response.set(field.name, field.value) }
+    /// The bytes of a response, with the fields that every one has: for pages of other origins, for caches, and for
+    /// browsers on TLS.
+    private func encoded(_ response: HTTPResponse, for method: HTTPMethod?) -> [UInt8] {
+        var response = response
+        if !crossOrigin.isEmpty { CrossOrigin.add(crossOrigin, to: &response) }
+        return response.encoded(
+            for: method, followedBy: server.standingFields(isCached: response.has(.cacheControl), isSecure: isSecure))
     }
 
     /// Logs a response; `failure` is its error before a pack rewrote it.
@@ -287,7 +304,8 @@ public final class HTTPPeer: ConnectionHandler {
 
     /// Closes an idle connection; a request that did not arrive in time is answered with 408.
     public func deadlineReached() {
-        guard let connection else { return }
+        // The answer of a request is its route's concern, which has deadlines of its own.
+        guard let connection, !isBusy else { return }
         guard parser.isInsideRequest || pending != nil else {
             isIdleEnd = true
             return connection.close(.timeout)

@@ -9,16 +9,15 @@ public struct HTTPRequest {
     public internal(set) var head: HTTPRequestHead
     /// Empty until it has been received.
     public var body: [UInt8] = []
-    /// The path's parts between slashes, decoded; empty for `/`.
-    public let segments: [String]
-    /// The matching route among the gateway's own.
-    let match: GatewayRoutes.Match
-    /// The caller, determined from the head before the body was read.
-    let caller: Caller
-    /// The client's address and security.
-    let origin: ClientAddress
+    let judged: JudgedHead
     /// Registers a callback for a connection that ends before the answer; for late answers that cannot be repeated.
     var watch: (@escaping () -> Void) -> Void = { _ in }
+
+    /// The path's parts between slashes, decoded; empty for `/`.
+    public var segments: [String] { judged.segments }
+    var match: GatewayRoutes.Match { judged.match }
+    var caller: Caller { judged.caller }
+    var origin: ClientAddress { judged.origin }
 }
 
 /// Answers a request: once, now or later, on the shard's thread.

@@ -1,5 +1,6 @@
 import Connections
 import Core
+import HTTPCodec
 public import Transports
 
 /// The HTTP interface of a shard: its connections, and what they share.
@@ -11,6 +12,8 @@ public final class HTTPServer {
     let transports: TransportContext
     let polling: PollingServer
     private let mismatch: ProxyMismatch
+    private let plainFields = [HTTPResponse.Field(.cacheControl, .noStore)]
+    private let secureFields: [HTTPResponse.Field]
     private var peers: [ObjectIdentifier: HTTPPeer] = [:]
     /// Requests that wait for Redis; a drain lets them be answered.
     public private(set) var requestsInFlight = 0
@@ -25,6 +28,15 @@ public final class HTTPServer {
         self.transports = transports
         self.polling = polling
         self.mismatch = mismatch
+        secureFields = plainFields + [context.options.strictTransport].compactMap(\.self)
+    }
+
+    /// The fields of every response: for caches, and for browsers on TLS.
+    ///
+    /// A response that is cached has a field for caches of its own.
+    func standingFields(isCached: Bool, isSecure: Bool) -> [HTTPResponse.Field] {
+        let fields = isSecure ? secureFields : plainFields
+        return isCached ? fields.filter { $0.name != .cacheControl } : fields
     }
 
     /// A connection was opened.

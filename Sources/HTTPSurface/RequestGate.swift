@@ -39,7 +39,9 @@ struct RequestGate {
             var bytesMax = caller.isAnonymous ? limits.anonymousBodyBytesMax : limits.bodyBytesMax
             if isPolling { bytesMax = PollingRoute.bodyBytesMax(limits) }
             return Admitted(
-                request: HTTPRequest(head: head, segments: segments, match: match, caller: caller, origin: origin),
+                request: HTTPRequest(
+                    head: head,
+                    judged: JudgedHead(segments: segments, match: match, caller: caller, origin: origin)),
                 bodyBytesMax: min(bytesMax, limits.bodyBytesMax))
         }
     }

@@ -4,7 +4,7 @@ public import Rights
 /// A route of the gateway's own: a method, a path, and the callers and rights that it needs.
 ///
 /// Immutable and thread-safe. Credentials and rights are judged by these members and by nothing else.
-public struct GatewayRoute: Sendable {
+public final class GatewayRoute: Sendable {
     /// The name of a route.
     public enum Name: String, CaseIterable, Sendable {
         case livez, readyz, metrics
