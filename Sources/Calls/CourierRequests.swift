@@ -60,15 +60,14 @@ public final class CourierRequests {
     private func entry(
         _ id: [UInt8], _ via: OutsideAnswer, _ command: CommandDescriptor, _ request: [UInt8]
     ) -> [UInt8] {
-        var text: [UInt8] = []
-        text.append(text: "{\"id\":")
-        text.append(jsonString: id)
-        text.append(text: ",\"to\":")
-        text.append(jsonString: context.settings.keys.node(Array(context.nodeName.utf8)))
-        text.append(text: ",\"service\":\"\(via.service)\",\"command\":\"\(command.name)\"")
-        text.append(text: ",\"until\":\(context.settings.nowMs() + context.limits.askMs),\"request\":")
-        text.append(contentsOf: request)
-        text.append(text: "}")
+        var text = [UInt8(ascii: "{")]
+        text.append(member: "id", string: id)
+        text.append(member: "to", string: context.settings.keys.node(Array(context.nodeName.utf8)))
+        text.append(member: "service", string: via.service)
+        text.append(member: "command", string: command.name)
+        text.append(member: "until", number: context.settings.nowMs() + context.limits.askMs)
+        text.append(member: "request", json: request)
+        text.append(UInt8(ascii: "}"))
         return text
     }
 

@@ -30,10 +30,7 @@ enum PublishCommand {
         var body: [UInt8] = []
         body.append(text: "{\"topic\":\"\(settings.topic)\",\"event\":\"\(settings.event)\",\"data\":")
         body.append(contentsOf: settings.json)
-        if let id = settings.id {
-            body.append(text: ",\"id\":")
-            body.append(jsonString: id.bytes)
-        }
+        if let id = settings.id { body.append(member: "id", string: id.bytes) }
         body.append(text: "}")
         return body
     }

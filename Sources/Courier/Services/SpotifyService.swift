@@ -101,13 +101,10 @@ final class SpotifyService: OutsideService {
     }
 
     private static func list(_ tracks: some Sequence<SpotifyTrack>) -> [UInt8] {
-        var text: [UInt8] = Array("{\"tracks\":[".utf8)
-        for (index, track) in tracks.enumerated() {
-            if index > 0 { text.append(UInt8(ascii: ",")) }
-            text.append(contentsOf: track.appText)
-        }
-        text.append(text: "]}")
-        return text
+        var text = [UInt8(ascii: "{")]
+        text.append(member: "tracks")
+        text.append(arrayOf: tracks) { $0 += $1.appText }
+        return text + [UInt8(ascii: "}")]
     }
 
     /// Gets the answer of a path, from the cache if it has one.

@@ -74,20 +74,21 @@ struct WebhookEvent: Sendable, Equatable {
 
     /// The body of its webhook.
     func body(_ topic: Topic) -> [UInt8] {
-        var text: [UInt8] = Array("{\"type\":".utf8)
-        text.append(jsonString: name)
+        var text = [UInt8(ascii: "{")]
+        text.append(member: "type", string: name)
         let time = min(max(timeMs, 0), Timestamp.range.upperBound)
-        text.append(text: ",\"timestamp\":\"\(Timestamp.text(wallMs: time))\",\"topic\":\"\(topic)\",\"epoch\":")
-        text.append(jsonString: epoch)
-        text.append(text: ",\"offset\":\(offset)")
+        text.append(member: "timestamp", string: Timestamp.text(wallMs: time))
+        text.append(member: "topic", string: topic.bytes)
+        text.append(member: "epoch", string: epoch)
+        text.append(member: "offset", number: offset)
         if let after {
-            text.append(text: ",\"after\":{\"epoch\":")
-            text.append(jsonString: after.epoch)
-            text.append(text: ",\"offset\":\(after.offset)}")
+            text.append(text: ",\"after\":{")
+            text.append(member: "epoch", string: after.epoch)
+            text.append(member: "offset", number: after.offset)
+            text.append(UInt8(ascii: "}"))
         }
-        text.append(text: ",\"data\":")
-        text.append(contentsOf: content)
-        text.append(text: "}")
+        text.append(member: "data", json: content)
+        text.append(UInt8(ascii: "}"))
         return text
     }
 }

@@ -46,10 +46,7 @@ public struct TokenSigner: Sendable {
     public func sign(payload: [UInt8]) throws(RightsProblem) -> [UInt8] {
         var header: [UInt8] = []
         header.append(text: "{\"alg\":\"\(algorithm.rawValue)\",\"typ\":\"JWT\"")
-        if let keyID {
-            header.append(text: ",\"kid\":")
-            header.append(jsonString: keyID)
-        }
+        if let keyID { header.append(member: "kid", string: keyID) }
         header.append(UInt8(ascii: "}"))
         return try sign(header: header, payload: payload)
     }
