@@ -44,7 +44,7 @@ extension TailSettings {
         }
         gateway = GatewayAddress(&values)
         tokenFile = values.text("token-file")
-        since = values.text("since").flatMap { ValueKind.position($0) }
+        since = values.text("since").flatMap { Position(Array($0.utf8)) }
         count = values.integer("count")
     }
 }
