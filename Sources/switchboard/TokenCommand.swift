@@ -43,10 +43,6 @@ enum TokenCommand {
     }
 
     private static func read(_ path: String) throws(StartProblem) -> [UInt8] {
-        do {
-            return try Files.read(path, bytesMax: 1 << 20)
-        } catch {
-            throw StartProblem.file(path, error)
-        }
+        try StartFile.read(path, bytesMax: 1 << 20)
     }
 }
