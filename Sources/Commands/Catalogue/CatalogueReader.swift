@@ -215,7 +215,7 @@ struct CatalogueReader {
         var first: [String: (path: String, line: Int)] = [:]
         for script in scripts {
             for (route, line) in zip(script.descriptor.routes, script.lines[.http]) {
-                if let own = reserved.first(where: { !$0.isEmpty && route.overlaps($0, prefix: true) }) {
+                if let own = reserved.first(where: { !$0.isEmpty && route.path.mayBegin(with: $0) }) {
                     problem(
                         script.descriptor.file, line,
                         "@http: \(route.path) lies under the gateway's own /" + own.joined(separator: "/"))
@@ -223,7 +223,7 @@ struct CatalogueReader {
                     problem(
                         script.descriptor.file, line, "@http: \(route.path) could be meant by the gateway's own \(own)")
                 }
-                let shape = route.method.rawValue + " " + route.shape
+                let shape = route.method.rawValue + " " + route.path.shape
                 if let other = first[shape] {
                     problem(
                         script.descriptor.file, line, "@http: \(route) is the same as on \(other.path):\(other.line)")

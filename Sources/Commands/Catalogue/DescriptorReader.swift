@@ -186,7 +186,7 @@ struct DescriptorReader {
             if route.method == .get && !descriptor.isReadOnly {
                 problem(line, "@http: a GET may be repeated by anyone, so the script must be @readonly")
             }
-            for name in route.arguments {
+            for name in route.path.arguments {
                 let given = descriptor.arguments.first { $0.wire == name }?.name ?? name
                 guard let argument = argument(given, line, "@http") else { continue }
                 switch argument.type {
