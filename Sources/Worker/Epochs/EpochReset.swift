@@ -107,22 +107,12 @@ public final class EpochReset {
     }
 
     private func scan(_ cursor: [UInt8]) {
-        var call = RedisCall("SCAN", cursor)
-        call.append("MATCH")
-        call.append(KeyspacePattern.escaped(settings.keys.prefix) + Array("*#meta".utf8))
-        call.append("COUNT")
-        call.append(decimal: settings.limits.scanKeys)
+        let pattern = KeyspacePattern.escaped(settings.keys.prefix) + Array("*#meta".utf8)
+        let call = KeyPage.call(at: cursor, matching: pattern, count: settings.limits.scanKeys)
         redis?.link.call(call) { [unowned self] result in
-            sweep.scanned(EpochReset.page(result), nowMs: reactor.nowMs)
+            sweep.scanned((try? result.get()).flatMap { KeyPage($0) }, nowMs: reactor.nowMs)
             timer?.set(atMs: min(sweep.nextMs, reactor.nowMs + 1_000))
         }
-    }
-
-    private static func page(_ result: Result<RESPValue, RedisFailure>) -> (cursor: [UInt8], names: [[UInt8]])? {
-        guard case .success(let reply) = result, let fields = reply.elements, fields.count == 2,
-            let cursor = fields[0].bytes, let names = fields[1].elements
-        else { return nil }
-        return (cursor, names.compactMap(\.bytes))
     }
 
     private func end(_ topic: Topic) {

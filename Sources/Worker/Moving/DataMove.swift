@@ -196,20 +196,16 @@ public final class DataMove {
         pass += 1
         (changed, verified, foreign) = (0, 0, 0)
         outcome.conflicts = []
-        scan(Array("0".utf8))
+        scan(KeyPage.firstCursor)
     }
 
     private func scan(_ cursor: [UInt8]) {
-        var call = RedisCall("SCAN", cursor, Array("COUNT".utf8))
-        call.append(decimal: settings.limits.scanKeys)
-        ask(call) { [self] reply in
-            guard let fields = reply.elements, fields.count == 2, let cursor = fields[0].bytes,
-                let page = fields[1].elements?.compactMap(\.bytes)
-            else { return stop("SCAN was answered by something else") }
-            pageCursor = cursor
-            left = page.count
+        ask(KeyPage.call(at: cursor, count: settings.limits.scanKeys)) { [self] reply in
+            guard let page = KeyPage(reply) else { return stop("SCAN was answered by something else") }
+            pageCursor = page.cursor
+            left = page.names.count
             guard left > 0 else { return pageEnded() }
-            for name in page { take(name) }
+            for name in page.names { take(name) }
         }
     }
 
@@ -291,7 +287,7 @@ public final class DataMove {
 
     private func pageEnded() {
         guard outcome.failure == nil else { return }
-        guard pageCursor == Array("0".utf8) else { return scan(pageCursor) }
+        guard pageCursor == KeyPage.firstCursor else { return scan(pageCursor) }
         outcome.foreign = foreign
         if isLooking { return looked() }
         outcome.moved += changed
