@@ -47,7 +47,7 @@ struct DevCommand {
         if courier == nil {
             log.write(.warn, "switchboard-courier is not beside this program: no search, no pushes", [])
         }
-        let demo = settings.demo ? try DemoShop(gateway, log: log) : nil
+        let demo = settings.demo ? try DemoShop.start(gateway, log: log) : nil
         defer { demo?.stop() }
         let origin = "https://" + (node.addresses.tls?.description ?? "")
         let ready = { () throws(StartProblem) in
