@@ -41,15 +41,10 @@ public final class EpochReset {
         let library = try ScriptLibrary(
             packs: [], directory: nil, namespaces: [String](), reservedPaths: [],
             isSharded: target.topology.isSharded)
-        let table: ScriptTable
         do {
-            guard let entry = library.table["reset_epoch"] else {
-                throw StartProblem("the embedded scripts are incomplete")
-            }
             // Only this script is loaded.
-            table = try ScriptTable([entry.source])
-            guard let only = table["reset_epoch"] else { throw StartProblem("the embedded scripts are incomplete") }
-            script = only.id
+            let table = try ScriptTable(["reset_epoch"].compactMap { library.table[$0]?.source })
+            script = try table.required("reset_epoch")
             reactor = try Reactor(wake: try Wake())
             sweep = EpochSweep(
                 patterns: settings.topics.compactMap { TopicPattern($0) },

@@ -68,10 +68,8 @@ public final class DataMove {
         do {
             // Only these scripts are loaded.
             let table = try ScriptTable(["key_digest", "position"].compactMap { library.table[$0]?.source })
-            guard let digest = table["key_digest"], let position = table["position"] else {
-                throw StartProblem("the embedded scripts are incomplete")
-            }
-            (self.digest, self.position) = (digest.id, position.id)
+            digest = try table.required("key_digest")
+            position = try table.required("position")
             reactor = try Reactor(wake: try Wake())
             let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits, reactors: 1))
             func whole(_ url: String) throws -> WholeRedis {
