@@ -56,10 +56,8 @@ public final class EpochReset {
                 context, target, name: "switchboard-reset-epochs", registry: table.registry,
                 tell: { [unowned self] in if $0.isChange { changed() } })
             timer = try ReactorTimer(reactor) { [unowned self] in work() }
-        } catch let problem as StartProblem {
-            throw problem
         } catch {
-            throw StartProblem("cannot start: \(error)")
+            throw error as? StartProblem ?? StartProblem("cannot start: \(error)")
         }
     }
 

@@ -80,10 +80,8 @@ public final class DataMove {
             source = try whole(settings.from)
             target = try whole(settings.to)
             timer = try ReactorTimer(reactor) { [unowned self] in lookAround() }
-        } catch let problem as StartProblem {
-            throw problem
         } catch {
-            throw StartProblem("cannot start: \(error)")
+            throw error as? StartProblem ?? StartProblem("cannot start: \(error)")
         }
     }
 
