@@ -26,6 +26,12 @@ final class RefreshScheduler {
     private var discovery: Discovery
     private var toldOverflows = 0
 
+    /// Events by key, and every class of events that can change a value.
+    ///
+    /// The classes are generic (DEL, RENAME, EXPIRE), strings, lists, sets, hashes, sorted sets, streams, expired and
+    /// evicted keys.
+    static let flags = Array("Kg$lshzxet".utf8)
+
     init(
         parts: WorkerParts, link: any RedisCalls, runner: CommandRunner, reactor: Reactor, figures: WorkerFigures,
         tokens: @escaping Tokens, onFenced: @escaping (_ partition: Int, _ token: Int) -> Void
