@@ -42,8 +42,8 @@ public struct DeadLetter: Sendable {
         guard let id = id.bytes, DeadLetter.isID(id), let words = fields.elements else { return nil }
         self.id = id
         var found: [[UInt8]: [UInt8]] = [:]
-        for place in stride(from: 0, to: words.count - 1, by: 2) {
-            if let name = words[place].bytes, let value = words[place + 1].bytes { found[name] = value }
+        for index in stride(from: 0, to: words.count - 1, by: 2) {
+            if let name = words[index].bytes, let value = words[index + 1].bytes { found[name] = value }
         }
         self.fields = found
     }

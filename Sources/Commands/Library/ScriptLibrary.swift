@@ -83,11 +83,11 @@ public struct ScriptLibrary: Sendable {
         let text = file.bytes
         let (word, other) = (Array("'PUBLISH'".utf8), Array("'SPUBLISH'".utf8))
         var result: [UInt8] = []
-        var place = text.startIndex
-        while place < text.endIndex {
-            let isHere = text[place...].starts(with: word)
-            result += isHere ? other[...] : text[place...place]
-            place += isHere ? word.count : 1
+        var index = text.startIndex
+        while index < text.endIndex {
+            let isHere = text[index...].starts(with: word)
+            result += isHere ? other[...] : text[index...index]
+            index += isHere ? word.count : 1
         }
         return ScriptFile(name: file.name, path: file.path, bytes: result, pack: file.pack)
     }

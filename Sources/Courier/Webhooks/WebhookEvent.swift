@@ -30,8 +30,8 @@ struct WebhookEvent: Sendable, Equatable {
             let offset = ASCII.decimal(id.prefix { $0 != UInt8(ascii: "-") })
         else { return nil }
         var found: [[UInt8]: [UInt8]] = [:]
-        for place in stride(from: 0, to: fields.count - 1, by: 2) {
-            if let name = fields[place].bytes, let value = fields[place + 1].bytes { found[name] = value }
+        for index in stride(from: 0, to: fields.count - 1, by: 2) {
+            if let name = fields[index].bytes, let value = fields[index + 1].bytes { found[name] = value }
         }
         self.epoch = epoch
         self.offset = offset
