@@ -20,5 +20,5 @@ esac
 make_certificate
 on_server "$root/.build/floor" 0 cert.pem key.pem "${arguments[@]}" >port &
 server=$!
-until_true 10 test -s port
+until_true "$ready_seconds" test -s port
 serve --target floor --url "wss://127.0.0.1:$(cat port)" --pid "$server" "${flags[@]}"
