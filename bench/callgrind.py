@@ -4,10 +4,8 @@ A dump tells what each thread did since the dump before. Valgrind runs one threa
 instructions; the kernel's work is not in a profile.
 """
 
-import os
 import re
 import subprocess
-import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,7 +81,7 @@ def read_profile(path: Path) -> tuple[int, Profile]:
 
 
 class Counted:
-    """A process that callgrind runs; its arguments are those of `words` behind `command()`."""
+    """A process that callgrind runs, begun with the words of `command()`; its `pid` is set by who begins it."""
 
     def __init__(self, directory: Path):
         self.directory = directory
@@ -96,8 +94,9 @@ class Counted:
         and partly in vain."""
         stripped = self.directory / "binary"
         subprocess.run(["strip", "--strip-debug", "-o", stripped, binary], check=True)
-        return ["valgrind", "--quiet", "--tool=callgrind", "--separate-threads=yes", "--demangle=no",
-                f"--callgrind-out-file={self.path}", str(stripped)]
+        # The threads take turns, so that a busy host leaves their order more often as it was.
+        return ["valgrind", "--quiet", "--tool=callgrind", "--fair-sched=yes", "--separate-threads=yes",
+                "--demangle=no", f"--callgrind-out-file={self.path}", str(stripped)]
 
     def dump(self) -> dict[str, Profile]:
         """What each thread did since the last dump, by the thread's name; threads of one name are one."""
