@@ -15,7 +15,8 @@ LONGEST = (
     "Browser/test_dev.py", "EndToEnd/test_drain.py::test_rolling",
     "EndToEnd/test_drain.py::test_clients",
     "Scripts/test_leaderboards.py::test_a_million", "EndToEnd/test_leaderboard.py::test_a_million",
-    "Scripts/test_queue_model.py", "EndToEnd/test_allocations.py", "EndToEnd/test_leaks.py",
+    "Scripts/test_queue_model.py", "EndToEnd/test_instruction_budget.py", "EndToEnd/test_allocations.py",
+    "EndToEnd/test_leaks.py",
     "EndToEnd/test_bench.py::test_capacity", "EndToEnd/test_overload.py", "Chaos/test_chaos.py",
     "Browser/test_looks.py", "Browser/test_page.py", "EndToEnd/test_redis_outage.py",
 )

@@ -6,21 +6,24 @@
 #                       [--rounds N] [--judge "NAME MOST [WORDS]"] [--against BINARY]
 #
 # A rate may have a size: 100x2000 is 100 publishes a second of 2,000 bytes. A name may have a variant, as
-# switchboard/phoenix-v1 (bench/peers/switchboard.sh lists them).
+# switchboard/phoenix-v1 (bench/peers/switchboard.sh lists them) and floor/redis.
 #
 # With --rounds N everything is measured N times, in turn, and every other round in the other order (idle only in the
 # first); bench/ratios.py then prints medians, and with --judge it fails when the CPU of another target per delivery is
 # more than MOST times that of NAME, with WORDS only in loads that have them in their title. --against BINARY judges two
-# builds of the gateway so: floor, the other build and this one, 5 rounds of fanout at 100/s and unicast, at most 1.03.
+# builds of the gateway so: the floors, the other build and this one, 5 rounds of fanout at 100/s and unicast, at most
+# 1.03.
 #
 # Writes DIR/peers.json and DIR/report.html (DIR: bench/results) and prints the table; what was there becomes
 # peers-before.json, for `switchboard-bench compare`. SERVER_CPUS (0) and LOAD_CPUS (1) are as in bench/peers/common.sh;
-# the tool runs on LOAD_CPUS, too. Ends 1 when a target did not begin or the tool ended without a result; losses and
-# refusals are results, and in the report.
+# the tool runs on LOAD_CPUS, too. Ends 1 when a target did not begin, the tool ended without a result, or a run does
+# not count; losses are results, and in the report.
 #
-# In a virtual machine whose host is busy, a step during which more than --stolen-max (5) percent of the CPU time asked
-# for was not given is repeated, up to --tries (3) times in all; the last try counts, and tells it. The rule looks at
-# the host alone, never at the result.
+# A step is repeated, up to --tries (3) times in all, when
+# - more than --stolen-max (5) percent of the CPU time asked for was not given, in a virtual machine whose host is busy.
+#   The last try counts, and tells it. The rule looks at the host alone, never at the result;
+# - a client could not connect or subscribe, or a publish was refused: the load was another one then. When that happens
+#   in the last try, too, the run is a failed one, and its figures are in no median and no ratio.
 #
 # All targets take a step before any takes the next, so that a machine that slows down is no one's advantage. A target
 # is started anew for each step: none inherits what the step before left in its memory, and none that waits for its
@@ -28,7 +31,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-names='floor switchboard nchan ws socketio' rates='20 100 400 1600' steps='idle fanout unicast'
+names='floor floor/redis switchboard nchan ws socketio' rates='20 100 400 1600' steps='idle fanout unicast'
 seconds=20 connections=1000 idle=10000 out=bench/results stolen_max=5 tries=3 rounds=1 judge=()
 while [ $# -gt 0 ]; do
     [ $# -ge 2 ] || set -- --help
@@ -46,11 +49,12 @@ while [ $# -gt 0 ]; do
     --against)
         BENCH_AGAINST=$(readlink -f "$2")
         export BENCH_AGAINST
-        names='floor switchboard/against switchboard' rates=100 steps='fanout unicast' rounds=5 judge=(against 1.03)
+        names='floor floor/redis switchboard/against switchboard'
+        rates=100 steps='fanout unicast' rounds=5 judge=(against 1.03)
         ;;
     --out) out=$2 ;;
     *)
-        sed -n '2,15s/^# \{0,1\}//p' "$0" >&2
+        sed -n '2,16s/^# \{0,1\}//p' "$0" >&2
         exit 2
         ;;
     esac
@@ -67,7 +71,7 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 [ ! -e "$out/peers.json" ] || mv "$out/peers.json" "$out/peers-before.json"
 state=$(mktemp -d)
-target_pid='' failures=0
+target_pid='' failures=0 refused=0
 end_target() {
     [ -n "$target_pid" ] || return 0
     kill "$target_pid" 2>/dev/null || true
@@ -106,22 +110,28 @@ results() { [ ! -e "$out/peers.json" ] || wc -c <"$out/peers.json"; }
 
 # measure NAME SCENARIO FLAGS...: one target, one step.
 measure() {
-    local name=$1 scenario=$2 before status try why flags=() stolen_max=$stolen_max
+    local name=$1 scenario=$2 before status try why flags=() stolen_max=$stolen_max refusals=discard
     shift 2
     before=$(results)
     for try in $(seq "$tries"); do
         say "$scenario $* of $name"
         begin "$name" || { why='the target did not begin' && end_target && break; }
-        [ "$try" -lt "$tries" ] || stolen_max=100
+        [ "$try" -lt "$tries" ] || { stolen_max=100 refusals=keep; }
         status=0
         timeout --kill-after=10 $((seconds + grace_seconds)) taskset --cpu-list "$load_cpus" "$tool" "$scenario" \
             "${flags[@]}" --processes "$processes" --seconds "$seconds" --json "$out/peers.json" \
-            --stolen-max "$stolen_max" "$@" || status=$?
+            --stolen-max "$stolen_max" --refusals "$refusals" "$@" || status=$?
         end_target
         why="the tool ended with $status and left no result"
-        [ "$status" -eq 3 ] || break
+        # 2: no client was let in, or the publisher was not; 3: the run was not kept.
+        case $status in 2 | 3) ;; *) break ;; esac
     done
-    [ "$(results)" != "$before" ] || fail_step "$name" "$scenario" "$why" "$@"
+    if [ "$(results)" = "$before" ]; then
+        fail_step "$name" "$scenario" "$why" "$@"
+    elif [ "$status" -eq 4 ]; then
+        refused=$((refused + 1))
+        say "$name: clients or publishes were refused: this run does not count"
+    fi
 }
 
 # fail_step NAME SCENARIO WHY FLAGS...: kept until the end, when there is a report to add it to.
@@ -171,4 +181,4 @@ if [ "$rounds" -gt 1 ]; then
     shards=$(taskset --cpu-list "${SERVER_CPUS:-0}" nproc)
     bench/ratios.py "$out/peers.json" "$shards" "${judge[@]}" || failures=$((failures + 1))
 fi
-[ "$failures" -eq 0 ]
+[ "$failures" -eq 0 ] && [ "$refused" -eq 0 ]

@@ -6,6 +6,8 @@ and the greatest one. With a NAME and MOST it ends 1 when the gateway's CPU per 
 NAME; with WORDS only loads that have them in their title are judged, such as `bytes 2000`. It also ends 1 when an event
 was not encoded once for each dialect that listened, by each of the gateway's SHARDS.
 
+A run in which a client or a publish was refused counts as failed, and for nothing else.
+
 usage: bench/ratios.py REPORT SHARDS [NAME MOST [WORDS]]
 """
 
@@ -13,8 +15,10 @@ import json
 import statistics
 import sys
 
-# The floor is what all are measured against, and no candidate.
-UNJUDGED = {"floor"}
+# The floors are what all are measured against, and no candidates.
+UNJUDGED = {"floor", "floor/redis"}
+# What is left of a run that does not count.
+FACTS = ("scenario", "target", "settings", "passed", "notes")
 LOAD = ("connections", "rate", "topics", "bytes")
 # Heading, unit's divisor, and where the figure is; of those that a report has.
 FIGURES = {
@@ -33,10 +37,17 @@ def name_of(run: dict) -> str:
     return run["settings"].get("label") or run["target"]
 
 
+def has_refusals(run: dict) -> bool:
+    """Whether a client or a publish was refused: then the load was another one."""
+    return run.get("refused", 0) > 0 or run.get("refusedClients", 0) > 0
+
+
 def groups(runs: list) -> dict:
-    """Runs by load, then by target, each in the order of the rounds."""
+    """Runs by load, then by target, each in the order of the rounds; without the figures of those that do not count."""
     found = {}
     for run in runs:
+        if has_refusals(run):
+            run = {name: run[name] for name in FACTS} | {"passed": False}
         load = " ".join([run["scenario"]] + [f"{name} {run['settings'][name]}" for name in LOAD
                                              if name in run["settings"]])
         found.setdefault(load, {}).setdefault(name_of(run), []).append(run)
@@ -49,10 +60,11 @@ def median(runs: list, figure):
 
 
 def ratios(runs: list, reference: list, figure) -> list:
-    """One for each round; when a round lacks either, one of the medians."""
-    pairs = [(figure(one), figure(other)) for one, other in zip(runs, reference)]
-    if len(runs) == len(reference) and all(None not in pair and pair[1] > 0 for pair in pairs):
-        return [one / other for one, other in pairs]
+    """One for each round that has both; when there is none, one of the medians."""
+    if len(runs) == len(reference):
+        pairs = [(figure(one), figure(other)) for one, other in zip(runs, reference, strict=True)]
+        if found := [one / other for one, other in pairs if one is not None and other]:
+            return found
     one, other = median(runs, figure), median(reference, figure)
     return [one / other] if one is not None and other else []
 

@@ -44,10 +44,17 @@ unset SWITCHBOARD_BIN
 "${pin_server[@]}" "$binary" gateway --config "$state/config.json" \
     --listen 127.0.0.1:0 --redis "unix://$state/redis.sock" --api-keys "$state/keys" --jwt-secret-file "$state/secret" \
     --tls-cert "$state/cert.pem" --tls-key "$state/key.pem" \
-    --ready-file "$state/ready.json" --shards "${SHARDS:-1}" "${limits[@]}" --log-level warn ${GATEWAY_FLAGS:-} &
+    --ready-file "$state/ready.json" --ops 127.0.0.1:0 --shards "${SHARDS:-1}" "${limits[@]}" --log-level warn \
+    ${GATEWAY_FLAGS:-} &
 gateway=$!
-for _ in $(seq 100); do
-    [ -s "$state/ready.json" ] && [ -S "$state/redis.sock" ] && break
+listener_port() { sed -E 's/.*"'"$1"'":\[\{[^}]*"port":([0-9]+).*/\1/' "$state/ready.json"; }
+is_ready() {
+    [ -s "$state/ready.json" ] && curl --fail --silent --output /dev/null "http://127.0.0.1:$(listener_port ops)/readyz"
+}
+# Clients that come before the links to Redis stand are refused.
+deadline=$((SECONDS + 30))
+until is_ready; do
+    [ "$SECONDS" -lt "$deadline" ] || { echo 'the gateway is not ready within 30 s' >&2 && exit 1; }
     sleep 0.1
 done
-port=$(sed -E 's/.*"tls":\[\{[^}]*"port":([0-9]+).*/\1/' "$state/ready.json")
+port=$(listener_port tls)

@@ -17,6 +17,8 @@ readonly test_packages=(
     python3 python3-venv        # the clients under test and their runner
     redis-tools curl openssl    # what an operator would type
     faketime                    # the wall clock jumps
+    gcc libc6-dev               # the floor: bench/floor
+    valgrind binutils           # bench/instructions.py
 )
 readonly bench_packages=(
     gcc libc6-dev               # the floor: bench/floor
@@ -24,7 +26,7 @@ readonly bench_packages=(
     nodejs node-ws node-redis   # bench/peers/ws.sh
     python3 python3-venv        # bench/peers/socketio.sh
     wrk                         # bench/publish.sh
-    valgrind strace binutils    # bench/setup-cost.py
+    valgrind strace binutils    # bench/setup-cost.py, bench/instructions.py
     redis-tools curl openssl procps util-linux
 )
 

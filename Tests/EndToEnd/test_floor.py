@@ -1,92 +1,23 @@
 """The floor of the benchmark (bench/floor): it has to be honest work, or what is compared with it means nothing."""
 
 import ssl
-import subprocess
-from pathlib import Path
 
 import pytest
 
 from Fixtures.clients import raw
+from Fixtures.processes.floor import Floor, Subscriber, build, descriptors, kept, publish
+from Fixtures.redis.server import RedisServer
 from Fixtures.waiting import eventually
 
-ROOT = Path(__file__).parents[2]
 RECORD_OVERHEAD = 5 + 1 + 16  # RFC 8446, section 5.2: header, type, tag
 
 
-class Floor:
-    """A running floor, with what `raw` asks of a gateway."""
-
-    def __init__(self, certificate):
-        self.certificate = certificate
-        self.process = subprocess.Popen(
-            [ROOT / ".build/floor", "0", certificate.cert, certificate.key], stdout=subprocess.PIPE)
-        self.port = int(self.process.stdout.readline())
-
-    def address(self):
-        return "127.0.0.1", self.port
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(10)
-        self.process.stdout.close()
-
-
-@pytest.fixture(scope="module")
-def floor(certificate):
-    subprocess.run([ROOT / "bench/floor/build.sh"], check=True)
-    floor = Floor(certificate)
-    yield floor
-    died = floor.process.poll()
-    floor.stop()
-    assert died is None, f"the floor ended with {died}"
-
-
-class Subscriber:
-    def __init__(self, floor, topic, receive_buffer=None):
-        self.connection, status, self.received = raw.upgrade(
-            floor, path=f"/sub/{topic}", receive_buffer=receive_buffer)
-        assert status == 101
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.connection.close()
-
-    def texts(self, count):
-        """The first `count` messages."""
-        return [payload for opcode, payload in self.frames(count) if opcode == raw.TEXT]
-
-    def frames(self, count):
-        while len(found := raw.frames(self.received)) < count:
-            piece = self.connection.recv(65_536)
-            assert piece, f"ended after {len(found)} frames"
-            self.received += piece
-        return found
-
-    def read(self, count):
-        """At least `count` bytes more."""
-        pieces = []
-        while count > 0:
-            pieces.append(self.connection.recv(65_536))
-            assert pieces[-1], "ended"
-            count -= len(pieces[-1])
-        self.received += b"".join(pieces)
-
-
-def request(topic, body):
-    return b"POST /pub/%s HTTP/1.1\r\nHost: f\r\nContent-Length: %d\r\n\r\n%s" % (topic.encode(), len(body), body)
-
-
-def publish(connection, topic, *bodies):
-    """Publishes in one write, and reads all the answers."""
-    connection.sendall(b"".join(request(topic, body) for body in bodies))
-    answers = b""
-    while answers.count(b"\r\n\r\n") < len(bodies):
-        piece = connection.recv(65_536)
-        assert piece, answers
-        answers += piece
-    assert answers.count(b"HTTP/1.1 200 OK\r\n") == len(bodies)
+@pytest.fixture(scope="module", params=["bare", "redis"])
+def floor(request, certificate, tmp_path_factory):
+    """Either floor: what is promised of one holds for both."""
+    build()
+    with RedisServer(tmp_path_factory.mktemp("floor-redis"), tcp=True).running() as server:
+        yield from kept(Floor(certificate, server.port if request.param == "redis" else None))
 
 
 def test_members_of_a_topic_get_its_messages_in_order(floor):
@@ -215,7 +146,3 @@ def test_members_that_vanish_leave_the_others_served(floor):
         for member in members:
             member.connection.close()
     eventually(lambda: descriptors(floor) <= 10, 5, "the floor has closed what ended")
-
-
-def descriptors(floor):
-    return len(list(Path(f"/proc/{floor.process.pid}/fd").iterdir()))

@@ -39,15 +39,24 @@ struct Bench {
             BenchFailure.say("the hypervisor kept \(Int(stolen)) % of the CPU time asked for: not kept")
             return Bench.disturbed
         }
+        if let refusals = result.refusals {
+            if options.refusals == .discard {
+                BenchFailure.say("\(refusals): not kept")
+                return Bench.disturbed
+            }
+            result.notes.append("\(refusals): the figures do not count")
+        }
         if stolen > Bench.stolenTold {
             result.notes.append("the hypervisor kept \(Int(stolen)) % of the CPU time that this machine asked for")
         }
         try output.keep(result)
-        return result.passed ? 0 : 1
+        return result.passed ? 0 : result.refusals == nil ? 1 : Bench.refused
     }
 
-    /// The exit status of a run that exceeded `--stolen-max`.
+    /// The exit status of a run that exceeded `--stolen-max`, or had refusals with `--refusals discard`.
     private static let disturbed: Int32 = 3
+    /// The exit status of a run that was kept and has refusals.
+    private static let refused: Int32 = 4
     /// Percent of stolen time from which on the report mentions it.
     private static let stolenTold = 3.0
 }

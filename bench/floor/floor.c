@@ -4,12 +4,16 @@
 // sends its body as one text frame to all of them and is answered 200. All publishes read in one turn of the loop are
 // encoded once, and each member gets them by one SSL_write. Nothing is lost: what a socket has no room for waits.
 //
-// What it leaves out, and a gateway must have: Redis and any second node, authentication, rights, limits of any kind (a
-// reader that never reads makes it grow without end), history and positions, timeouts and dead-peer detection, checks
-// of what clients send, metrics, a shutdown that drains, certificates that can be renewed. Topics are never freed. A
-// subscriber may also get what was published earlier in the turn it came in.
+// With REDIS-PORT, a publish goes to Redis and is answered after Redis has answered; members get what Redis sends. A
+// topic is subscribed to while it has members, and an upgrade is answered once Redis has confirmed that (redis.c).
 //
-// usage: floor PORT CERTIFICATE KEY (port 0: any; the one taken is printed)
+// What it leaves out, and a gateway must have: authentication, rights, limits of any kind (a reader that never reads
+// makes it grow without end), history and positions, timeouts and dead-peer detection, a second connection to Redis
+// after the first, checks of what clients send, metrics, a shutdown that drains, certificates that can be renewed; and
+// without REDIS-PORT any second node. Topics are never freed. A subscriber may also get what was published earlier in
+// the turn it came in.
+//
+// usage: floor PORT CERTIFICATE KEY [REDIS-PORT] (port 0: any; the one taken is printed)
 #include "floor.h"
 
 #include <arpa/inet.h>
@@ -31,7 +35,7 @@ static int epoll;
 static SSL_CTX *context;
 static unsigned char input[input_max + 1];
 
-static void fail(const char *what) {
+void fail(const char *what) {
     fprintf(stderr, "floor: %s: %s\n", what, strerror(errno));
     ERR_print_errors_fp(stderr);
     exit(1);
@@ -71,6 +75,7 @@ static void make_context(const char *certificate, const char *key) {
 
 void close_connection(Connection *connection) {
     if (connection->topic != NULL) topic_leave(connection);
+    if (connection->answers_due > 0) redis_forget(connection);
     SSL_free(connection->ssl);
     close(connection->fd);
     free(connection->kept);
@@ -78,11 +83,22 @@ void close_connection(Connection *connection) {
     free(connection);
 }
 
+void close_later(Connection *connection) { shutdown(connection->fd, SHUT_RDWR); }
+
+void add_descriptor(int fd, void *data) {
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = data};
+    if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) != 0) fail("epoll_ctl");
+}
+
+void watch_descriptor(int fd, void *data, bool room) {
+    struct epoll_event event = {.events = EPOLLIN | (room ? EPOLLOUT : 0), .data.ptr = data};
+    if (epoll_ctl(epoll, EPOLL_CTL_MOD, fd, &event) != 0) fail("epoll_ctl");
+}
+
 static void watch(Connection *connection, bool room) {
     if (connection->waits_for_room == room) return;
     connection->waits_for_room = room;
-    struct epoll_event event = {.events = EPOLLIN | (room ? EPOLLOUT : 0), .data.ptr = connection};
-    if (epoll_ctl(epoll, EPOLL_CTL_MOD, connection->fd, &event) != 0) fail("epoll_ctl");
+    watch_descriptor(connection->fd, connection, room);
 }
 
 // How many bytes the socket took; -1 when the connection is broken.
@@ -110,26 +126,32 @@ bool send_bytes(Connection *connection, const void *bytes, size_t length) {
         sent = (size_t)taken;
         if (sent == length) return true;
     }
-    size_t rest = length - sent;
+    hold_bytes(connection, (const unsigned char *)bytes + sent, length - sent);
+    watch(connection, true);
+    return true;
+}
+
+void hold_bytes(Connection *connection, const void *bytes, size_t length) {
     // Moved seldom, so that each byte is moved once or twice in all.
     if (connection->pending_sent > connection->pending_length / 2) {
         connection->pending_length -= connection->pending_sent;
         memmove(connection->pending, connection->pending + connection->pending_sent, connection->pending_length);
         connection->pending_sent = 0;
     }
-    reserve(&connection->pending, &connection->pending_capacity, connection->pending_length + rest);
-    memcpy(connection->pending + connection->pending_length, (const unsigned char *)bytes + sent, rest);
-    connection->pending_length += rest;
-    watch(connection, true);
-    return true;
+    reserve(&connection->pending, &connection->pending_capacity, connection->pending_length + length);
+    memcpy(connection->pending + connection->pending_length, bytes, length);
+    connection->pending_length += length;
 }
 
-static bool send_pending(Connection *connection) {
+bool send_pending(Connection *connection) {
     size_t rest = connection->pending_length - connection->pending_sent;
     ptrdiff_t sent = write_some(connection, connection->pending + connection->pending_sent, rest);
     if (sent < 0) return false;
     connection->pending_sent += (size_t)sent;
-    if (connection->pending_sent < connection->pending_length) return true;
+    if (connection->pending_sent < connection->pending_length) {
+        watch(connection, true);
+        return true;
+    }
     free(connection->pending);
     connection->pending = NULL;
     connection->pending_sent = connection->pending_length = connection->pending_capacity = 0;
@@ -217,11 +239,8 @@ static void accept_all(int listener) {
         }
         Connection *connection = calloc(1, sizeof *connection);
         SSL *ssl = SSL_new(context);
-        struct epoll_event event = {.events = EPOLLIN, .data.ptr = connection};
-        if (connection == NULL || ssl == NULL || SSL_set_fd(ssl, fd) != 1 ||
-            epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) != 0) {
-            fail("a connection could not be set up");
-        }
+        if (connection == NULL || ssl == NULL || SSL_set_fd(ssl, fd) != 1) fail("a connection could not be set up");
+        add_descriptor(fd, connection);
         SSL_set_accept_state(ssl);
         connection->fd = fd;
         connection->ssl = ssl;
@@ -229,8 +248,8 @@ static void accept_all(int listener) {
 }
 
 int main(int count, char **arguments) {
-    if (count != 4) {
-        fprintf(stderr, "usage: floor PORT CERTIFICATE KEY\n");
+    if (count != 4 && count != 5) {
+        fprintf(stderr, "usage: floor PORT CERTIFICATE KEY [REDIS-PORT]\n");
         return 2;
     }
     signal(SIGPIPE, SIG_IGN);
@@ -241,9 +260,10 @@ int main(int count, char **arguments) {
 
     make_context(arguments[2], arguments[3]);
     epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (epoll < 0) fail("epoll_create1");
+    if (count == 5) redis_open(atoi(arguments[4]));
     int listener = listen_at(atoi(arguments[1]));
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
-    if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, listener, &event) != 0) fail("epoll");
+    add_descriptor(listener, NULL);
 
     static struct epoll_event events[events_max];
     for (;;) {
@@ -251,9 +271,13 @@ int main(int count, char **arguments) {
         if (ready < 0 && errno != EINTR) fail("epoll_wait");
         // Each connection is there once, and handling it closes no other: no event is of a connection already freed.
         for (int index = 0; index < ready; index++) {
-            if (events[index].data.ptr == NULL) accept_all(listener);
-            else handle_event(events[index].data.ptr, events[index].events);
+            void *data = events[index].data.ptr;
+            if (data == NULL) accept_all(listener);
+            else if (!redis_event(data, events[index].events)) handle_event(data, events[index].events);
         }
+        redis_flush();
         topics_deliver();
+        // Members that could not be served have left.
+        redis_flush();
     }
 }

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char taken_answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+static const char refused_answer[] = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n";
+
 static bool send_text(Connection *connection, const char *text) {
     return send_bytes(connection, text, strlen(text));
 }
@@ -41,7 +44,13 @@ static bool upgrade(Connection *connection, const char *head, Topic *topic) {
              "Sec-WebSocket-Accept: %s\r\n\r\n",
              accept);
     topic_join(topic, connection);
-    return send_text(connection, answer);
+    if (!connection->is_joining) return send_text(connection, answer);
+    hold_bytes(connection, answer, strlen(answer));
+    return true;
+}
+
+void answer_publish(Connection *connection, bool is_taken) {
+    if (!send_text(connection, is_taken ? taken_answer : refused_answer)) close_later(connection);
 }
 
 // Bytes of the request at the beginning of `bytes`: 0 when it has not wholly come, -1 to close.
@@ -61,10 +70,16 @@ static ptrdiff_t handle_request(Connection *connection, unsigned char *bytes, si
         bytes[head_length] = after;
         if (field == NULL || body_length > input_max - head_length) return -1;
         if (length - head_length < body_length) return 0;
-        topic_publish(topic, bytes + head_length, body_length);
         used += (ptrdiff_t)body_length;
-        return send_text(connection, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") ? used : -1;
+        if (has_redis()) {
+            redis_publish(connection, topic, bytes + head_length, body_length);
+            return used;
+        }
+        topic_publish(topic, bytes + head_length, body_length);
+        return send_text(connection, taken_answer) ? used : -1;
     }
+    // An answer would overtake those that Redis owes.
+    if (connection->answers_due > 0) return -1;
     topic = topic_in(head, "GET /sub/");
     bool sent;
     if (topic != NULL) {

@@ -2,7 +2,8 @@
 #
 # A script NAME.sh DIR runs its server in the foreground with DIR, an existing empty directory, as working directory.
 # SERVER_CPUS (a list for taskset, default 0) is for the server, LOAD_CPUS (default 1) for its Redis. When it serves,
-# DIR/target holds the flags for switchboard-bench in one line. SIGTERM ends it, and everything it started.
+# DIR/target holds the flags for switchboard-bench in one line. SIGTERM ends it, and everything it started. A server
+# serves when it can do its work, not when it listens: else clients would be refused, or publishes lost.
 #
 # Sets root (the checkout); after start_redis: redis_pid, redis_url.
 set -euo pipefail
@@ -55,6 +56,9 @@ free_port() {
     /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 
+# A server that is not ready by then will not be.
+readonly ready_seconds=${BENCH_READY_SECONDS:-30}
+
 # until_true SECONDS COMMAND...: repeats it until it succeeds; fails this script after that time, or when a job ended.
 until_true() {
     local deadline=$((SECONDS + $1)) jobs_before
@@ -81,6 +85,38 @@ start_redis() {
     redis_pid=$!
     redis_url=redis://127.0.0.1:$port
     until_true 10 redis-cli -p "$port" ping
+}
+
+# until_delivered FLAGS...: waits until subscribers of the server that these flags of switchboard-bench name get what is
+# published by HTTP; enough of them that each process has one.
+until_delivered() {
+    local deadline=$((SECONDS + ready_seconds)) jobs_before
+    local probe=("${BENCH_TOOL:-$root/.build/release/switchboard-bench}" fanout "$@" --topic probe:1
+        --connections $((8 * $(cpu_count "$server_cpus"))) --rate 5 --warmup 0 --seconds 1)
+    jobs_before=$(jobs -pr | wc -l)
+    until taskset --cpu-list "$load_cpus" "${probe[@]}" >probe 2>&1; do
+        [ "$SECONDS" -lt "$deadline" ] ||
+            fail "not ready within $ready_seconds s, no publish is delivered: $(tail -3 probe)"
+        [ "$(jobs -pr | wc -l)" -ge "$jobs_before" ] || fail "ended before it was ready"
+        sleep 0.1
+    done
+}
+
+# listener_port KIND: the port of a listener of a gateway, from ready.json.
+listener_port() { sed -E 's/.*"'"$1"'":\[\{[^}]*"port":([0-9]+).*/\1/' ready.json; }
+
+# ask_readiness FLAGS...: what the operations listener of a gateway answers, once there is one.
+ask_readiness() { [ -s ready.json ] && curl --silent "$@" "http://127.0.0.1:$(listener_port ops)/readyz"; }
+
+# until_ready: waits until the gateway says that it is ready: all links to Redis stand, and a probe has come back.
+until_ready() {
+    local deadline=$((SECONDS + ready_seconds))
+    until ask_readiness --fail --output /dev/null; do
+        kill -0 "$gateway_pid" 2>/dev/null || fail "the gateway ended before it was ready"
+        [ "$SECONDS" -lt "$deadline" ] ||
+            fail "the gateway is not ready within $ready_seconds s: $(ask_readiness || echo 'it has no listener yet')"
+        sleep 0.05
+    done
 }
 
 # Pids of a process's children, joined by commas.
@@ -113,12 +149,10 @@ start_gateway() {
     openssl rand -hex 32 >secret
     source "$root/bench/limits.sh"
     drop_unknown_limits
-    on_server "$gateway" gateway --listen 127.0.0.1:0 --redis "$redis_url" --api-keys keys --jwt-secret-file secret \
-        --tls-cert cert.pem --tls-key key.pem --ready-file ready.json --shards "$(cpu_count "$server_cpus")" \
-        "${limits[@]}" --log-level warn "${gateway_flags[@]}" &
+    on_server "$gateway" gateway --listen 127.0.0.1:0 --ops 127.0.0.1:0 --redis "$redis_url" \
+        --api-keys keys --jwt-secret-file secret --tls-cert cert.pem --tls-key key.pem --ready-file ready.json \
+        --shards "$(cpu_count "$server_cpus")" "${limits[@]}" --log-level warn "${gateway_flags[@]}" &
     gateway_pid=$!
-    until_true 10 test -s ready.json
-    port=$(sed -E 's/.*"tls":\[\{[^}]*"port":([0-9]+).*/\1/' ready.json)
-    # Clients that come before the links to Redis stand are refused, and those that are left share the load.
-    until_true 10 curl --fail --silent --insecure --output /dev/null "https://127.0.0.1:$port/readyz"
+    until_ready
+    port=$(listener_port tls)
 }

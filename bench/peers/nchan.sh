@@ -17,8 +17,9 @@ sed -e "s|@MODULE@|$module|" -e "s|@WORKERS@|$workers|" -e "s|@PORT@|$port|" -e 
 mkdir -p temporary
 on_server /usr/sbin/nginx -p "$PWD" -c nginx.conf -e error.log &
 server=$!
-until_true 10 curl --silent --fail --insecure --data probe "https://127.0.0.1:$port/pub/probe"
-until_true 10 test "$(children "$server" | tr ',' '\n' | wc -l)" -eq "$workers"
+has_workers() { [ "$(pgrep --parent "$server" | wc -l)" -eq "$workers" ]; }
+until_true "$ready_seconds" has_workers
+until_delivered --target nchan --url "wss://127.0.0.1:$port"
 version=nginx-$(/usr/sbin/nginx -v 2>&1 | sed 's|.*/||')+nchan-$(dpkg-query --show --showformat='${Version}' \
     libnginx-mod-nchan | sed 's|^[0-9]*:||; s|+.*||')
 serve --target nchan --target-version "$version" --url "wss://127.0.0.1:$port" --pid "$(children "$server")" \

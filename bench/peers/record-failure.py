@@ -10,6 +10,10 @@ from pathlib import Path
 
 path, target, scenario, why, *flags = sys.argv[1:]
 settings = {flag.removeprefix("--"): value for flag, value in zip(flags[::2], flags[1::2], strict=True)}
+kind, _, variant = target.partition("/")
+settings["target"] = kind
+if variant:
+    settings["label"] = target if kind == "floor" else variant
 report = json.loads(Path(path).read_text())
 report["runs"].append({
     "scenario": scenario, "target": target, "targetVersion": "", "settings": settings, "passed": False,

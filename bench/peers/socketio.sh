@@ -15,7 +15,7 @@ REDIS_URL=$redis_url PYTHONPATH=$peers on_server "$python" -O -m uvicorn socketi
     --loop uvloop --http httptools --ws websockets-sansio --ws-per-message-deflate false --lifespan off \
     --timeout-keep-alive 3600 --timeout-graceful-shutdown 1 --no-access-log --log-level warning &
 server=$!
-until_true 30 curl --silent --fail --insecure --data '{}' "https://127.0.0.1:$port/pub/probe"
+until_delivered --target socketio --url "wss://127.0.0.1:$port"
 pids=$server
 [ "$workers" -eq 1 ] || pids=$server,$(children "$server")
 serve --target socketio --target-version "python-socketio-$("$python" -c \

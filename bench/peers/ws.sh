@@ -12,6 +12,7 @@ workers=$(cpu_count "$server_cpus")
 NODE_ENV=production NODE_PATH=/usr/share/nodejs on_server node "$peers/ws.js" "$redis_url" "$workers" cert.pem key.pem \
     >serving &
 server=$!
-until_true 20 test -s serving
+until_true "$ready_seconds" test -s serving
 read -r version port pids <serving
+until_delivered --target ws --url "wss://127.0.0.1:$port"
 serve --target ws --target-version "$version" --url "wss://127.0.0.1:$port" --pid "$pids" --redis-pid "$redis_pid"

@@ -34,12 +34,13 @@ for (const run of groups.flatMap((group) => group.runs)) {
 }
 const shade = (run) => given.get(run.name);
 
-const floorOf = (group) => group.runs.find((run) => run.kind === 'floor');
+const floorOf = (group) => group.runs.find((run) => run.isReference);
 /** Whom the page is about: Switchboard, else the first that is not the floor. */
 const subjectOf = (group) => group.runs.find((run) => run.kind === 'switchboard')
   ?? group.runs.find((run) => run.kind !== 'floor') ?? group.runs[0];
 const rateOf = (group) => Number(group.load.rate);
-const lossOf = ({ result }) => (result.lost > 0 ? `lost ${rounded(result.lost)}` : result.passed ? '' : 'failed');
+const lossOf = ({ result, refusals }) => (refusals ? 'refused' : result.lost > 0 ? `lost ${rounded(result.lost)}`
+  : result.passed ? '' : 'failed');
 
 /** ` at 20/s`, of a group that has a rate. */
 const atRate = (group) => (rateOf(group) > 0 ? ` at ${whole(rateOf(group))}/s` : '');
@@ -94,7 +95,8 @@ function table(group) {
     ['Redis', 'cores', ({ result }) => result.redisCores?.toFixed(2)],
     ['Tool', 'cores', ({ result }) => result.toolCores?.toFixed(2)],
     ['Stolen', '%', ({ result }) => result.stolenPercent?.toFixed(1)],
-    ...[['Twice', 'duplicates'], ['Reordered', 'reordered'], ['Refused', 'refused']].map(([name, member]) =>
+    ...[['Twice', 'duplicates'], ['Reordered', 'reordered'], ['Refused', 'refused'],
+      ['Refused clients', 'refusedClients']].map(([name, member]) =>
       [name, '', ({ result }) => result[member] > 0 && node('span', { class: 'lost' }, whole(result[member]))]),
   ].map(([name, unit, cell]) => ({ name, unit, cells: group.runs.map(cell) }))
     .filter(({ cells }) => cells.some((cell) => cell && cell !== '–'));

@@ -65,7 +65,8 @@ function wrong() {
     const { lost, expected } = run.result;
     const share = expected > 0 ? ` ${short((lost / expected) * 100)} %:` : '';
     const of = expected > 0 ? ` of ${whole(expected)}` : '';
-    const text = lost > 0 ? `lost${share} ${whole(lost)}${of} deliveries` : 'failed';
+    const text = run.refusals ? `${run.refusals}: not counted`
+      : lost > 0 ? `lost${share} ${whole(lost)}${of} deliveries` : 'failed';
     return node('li', {}, `${briefly(group)}: `, node('strong', {}, shown(run)), ' ',
       node('span', { class: 'lost' }, text));
   }));

@@ -33,6 +33,8 @@ import Testing
 
     @Test func wideTablesAreCut() {
         var run = ResultSamples.fanout("switchboard", lost: 3)
+        // Its refusals leave the figures.
+        run.scenario = "capacity"
         (run.duplicates, run.reordered, run.refused, run.toolCores, run.redisCores) = (1, 2, 3, 0.5, 0.25)
         run.server?.privateBytesPerConnection = 17_600
         run.server?.cpuUsPerConnection = 512

@@ -39,6 +39,12 @@ struct BenchOptions: Codable {
         case off
     }
 
+    /// Runs in which a client or a publish was refused: whether their results are kept.
+    enum Refusals: String, CaseIterable, Codable {
+        case keep
+        case discard
+    }
+
     var scenario: Scenario
     /// The command line by flag without dashes, for the report; without secrets.
     var settings: [String: String] = [:]
@@ -98,6 +104,7 @@ struct BenchOptions: Codable {
     // MARK: Results
     /// Percent of stolen CPU time above which a run is discarded; 100 keeps all.
     var stolenMax = 100
+    var refusals = Refusals.keep
     var json = ""
     var html = ""
 
@@ -151,6 +158,8 @@ struct BenchOptions: Codable {
           --json FILE, --html FILE                       appends the run to a file; writes a page with plots
           --stolen-max PERCENT (100)                     a run during which a hypervisor kept more of the CPU time that
                                                          was asked for is not kept; the tool exits with 3
+          --refusals keep|discard (keep)                 a fanout, unicast or idle in which a client or a publish was
+                                                         refused fails, and the tool exits with 4; discard: as above
         """
 
     init(_ arguments: [String]) throws(BenchFailure) {
@@ -170,7 +179,7 @@ struct BenchOptions: Codable {
     }
 
     /// Flags that do not describe the load, or are secret.
-    private static let untold: Set = ["--api-key", "--stolen-max"]
+    private static let untold: Set = ["--api-key", "--stolen-max", "--refusals"]
 
     // MARK: Reading
 
@@ -234,6 +243,7 @@ struct BenchOptions: Codable {
             }
             dialects = list
         case "--deflate": deflate = try BenchOptions.choice(flag, value)
+        case "--refusals": refusals = try BenchOptions.choice(flag, value)
         case "--cut": cut = try BenchOptions.choice(flag, value)
         case "--pid":
             for text in value.split(separator: ",", omittingEmptySubsequences: false) {

@@ -45,6 +45,8 @@ struct BenchResult: Codable {
     /// Publishes that were due and sent; the refused ones among them, which were answered with an error.
     var published: Int?
     var refused: Int?
+    /// Clients that could not connect or subscribe; the load was then another than the settings say.
+    var refusedClients: Int?
     /// Deliveries that were due, that arrived, that did not, that arrived twice, and that arrived after a later one.
     ///
     /// The last are counted only where one connection published all, so that the target alone can be the cause.

@@ -22,6 +22,27 @@ extension BenchResult {
         "api-key", "secret-file", "dialect", "deflate",
     ]
 
+    /// The clients and publishes that were refused, in words; `nil` for a run without any.
+    ///
+    /// Refusals change the load of these scenarios, so the figures of such a run tell nothing. Other scenarios cause
+    /// them on purpose.
+    var refusals: String? {
+        guard ["fanout", "unicast", "idle"].contains(scenario) else { return nil }
+        let (clients, publishes) = (refusedClients ?? 0, refused ?? 0)
+        guard clients > 0 || publishes > 0 else { return nil }
+        return "\(Figure.whole(clients)) clients and \(Figure.whole(publishes)) publishes were refused"
+    }
+
+    /// The result without any figure but the counts of refusals.
+    private var withoutFigures: BenchResult {
+        var out = BenchResult(
+            scenario: scenario, target: target, targetVersion: targetVersion, settings: settings, passed: false,
+            notes: notes, seconds: seconds, connections: connections)
+        (out.refused, out.refusedClients) = (refused, refusedClients)
+        (out.startedAt, out.machine, out.commit) = (startedAt, machine, commit)
+        return out
+    }
+
     /// CPU of the server for one delivery as a multiple of the reference's.
     func cpuPerDelivery(over reference: BenchResult?) -> Double? {
         guard let own = server?.cpuUsPerDelivery, let floor = reference?.server?.cpuUsPerDelivery, floor > 0 else {
@@ -33,9 +54,12 @@ extension BenchResult {
     /// Repeated runs as one: counts are added, histograms merged, rates weighted by their bases.
     ///
     /// A figure is present when any run has it. The series are those of the last run: seconds of two runs are not
-    /// comparable.
-    static func merged(_ runs: [BenchResult]) -> BenchResult? {
-        guard var out = runs.last else { return nil }
+    /// comparable. A run with refusals counts as failed, and its figures are left out.
+    static func merged(_ all: [BenchResult]) -> BenchResult? {
+        let runs = all.filter { $0.refusals == nil }
+        guard var out = runs.last else { return all.last?.withoutFigures }
+        out.passed = all.allSatisfy(\.passed)
+        out.notes = all.flatMap(\.notes).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
         guard runs.count > 1 else { return out }
         func sum(_ member: KeyPath<BenchResult, Int?>) -> Int? {
             let present = runs.compactMap { $0[keyPath: member] }
@@ -47,8 +71,6 @@ extension BenchResult {
             return present.isEmpty ? nil : present.reduce(0) { $0 + $1.0 * $1.1 } / total
         }
         let inSeconds = { (run: BenchResult) -> Double? in run.seconds }
-        out.passed = runs.allSatisfy(\.passed)
-        out.notes = runs.flatMap(\.notes).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
         out.notes.append("\(runs.count) runs merged")
         out.seconds = runs.reduce(0) { $0 + $1.seconds }
         for member in countMembers { out[keyPath: member] = sum(member) }

@@ -24,7 +24,11 @@ struct HTMLReport {
         struct Run: Encodable {
             let name: String
             let kind: String
+            /// Whether it is the floor that the others are compared with.
+            let isReference: Bool
             let cpuOverFloor: Double?
+            /// The clients and publishes that were refused; the result has no other figures then.
+            let refusals: String?
             let result: BenchResult
         }
 
@@ -71,9 +75,11 @@ struct HTMLReport {
                 machine: report.machine, commit: report.commit, startedAt: report.startedAt, runs: report.runs.count)
         }
         let groups = RunGroup.groups(reports.flatMap(HTMLReport.placed)).map { group in
+            let floor = group.floor
             let runs = zip(group.runs, HTMLReport.names(group.runs)).map { run, name in
                 Content.Run(
-                    name: name, kind: run.kind, cpuOverFloor: run.cpuPerDelivery(over: group.floor), result: run)
+                    name: name, kind: run.kind, isReference: floor.map { $0.name == run.name } ?? false,
+                    cpuOverFloor: run.cpuPerDelivery(over: floor), refusals: run.refusals, result: run)
             }
             return Content.Group(scenario: group.scenario, title: group.title, load: group.load, runs: runs)
         }

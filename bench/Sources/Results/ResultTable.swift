@@ -135,6 +135,7 @@ struct ResultTable {
         addFaults("twice", \.duplicates)
         addFaults("reordered", \.reordered)
         addFaults("refused", \.refused)
+        addFaults("refused clients", \.refusedClients)
         add("memory/conn", "kB") { $0.server?.privateBytesPerConnection.map { Figure.short(Double($0) / 1_000) } }
         add("set-up CPU", "µs") { $0.server?.cpuUsPerConnection.map(Figure.short) }
         add("handshakes", "1/s") { $0.handshakesPerSecond.map { Figure.rounded($0) } }

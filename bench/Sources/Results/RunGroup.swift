@@ -3,13 +3,18 @@ struct RunGroup {
     let scenario: String
     /// The load, by flag.
     let load: [String: String]
-    /// The floor first, then in the order they were run.
+    /// The floors first, then in the order they were run.
     let runs: [BenchResult]
 
     /// The reference for the others.
+    ///
+    /// A unicast message is mostly its way through Redis, so its reference is the floor that takes this way, too.
     var floor: BenchResult? {
-        runs.first { $0.kind == "floor" }
+        let floors = runs.filter { $0.kind == "floor" }
+        return floors.first { ($0.name == RunGroup.floorWithRedis) == (scenario == "unicast") } ?? floors.first
     }
+
+    private static let floorWithRedis = "floor/redis"
 
     /// `1,000 connections · 20/s · 200 bytes · 10 s`: the well-known settings, then the rest by flag.
     var title: String {

@@ -30,6 +30,7 @@ extension BenchResult {
         connect = opening.connect.figures
         if opening.seconds > 0 { handshakesPerSecond = Double(opening.live) / opening.seconds }
         if opening.live > 0 { server?.cpuUsPerConnection = Double(opening.serverNs) / 1_000 / Double(opening.live) }
+        refusedClients = (connections ?? 0) - opening.live
         if opening.live != connections {
             passed = false
             notes.append("\(opening.live) of \(connections ?? 0) clients were live")
