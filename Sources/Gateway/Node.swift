@@ -1,4 +1,3 @@
-import Bus
 import Commands
 import Configuration
 import Connections
@@ -59,8 +58,6 @@ final class Node: Sendable {
     /// Mailboxes and wakes of the shards, by number.
     let shards: [Mailbox<ShardMessage>]
     let shardWakes: [Wake]
-    let bus: Mailbox<BusRequest>
-    let busWake: Wake
     let proxyMismatch: ProxyMismatch
     /// Number of shards that have not ended.
     let shardsRunning = Atomic<Int>(0)
@@ -117,8 +114,6 @@ final class Node: Sendable {
             figures: figures, health: health, admission: admission, memory: memory, budgets: budgets, gate: gate,
             log: log,
             clientLog: clientLog, accessLog: self.accessLog)
-        busWake = try Wake()
-        bus = Mailbox(capacity: settings.limits.mailboxMax, wake: busWake)
     }
 
     /// Replaces tokens' keys and API keys for new callers, and ends the sessions of removed keys.

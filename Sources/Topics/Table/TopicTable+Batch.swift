@@ -23,9 +23,11 @@ extension TopicTable {
         pending.append(feed)
     }
 
+    /// Whether events of this tick wait for ``endBatch()``.
+    public var hasEvents: Bool { !pending.isEmpty }
+
     /// Hands over the events of the tick; large topics begin their rounds.
     public func endBatch() {
-        guard !pending.isEmpty else { return }
         for feed in pending {
             if feed.members.count > limits.fanoutSliceMembers {
                 rounds.append(feed)
