@@ -11,6 +11,7 @@ import RedisLink
 import Rights
 import Service
 import Synchronization
+import Topics
 import Transports
 
 /// The state that all threads of a gateway share: settings, rights, figures, and the mailboxes to each other.
@@ -58,6 +59,8 @@ final class Node: Sendable {
     /// Mailboxes and wakes of the shards, by number.
     let shards: [Mailbox<ShardMessage>]
     let shardWakes: [Wake]
+    /// The members of large topics, by shard.
+    let crowds = FanoutCrowds()
     let proxyMismatch: ProxyMismatch
     /// Number of shards that have not ended.
     let shardsRunning = Atomic<Int>(0)

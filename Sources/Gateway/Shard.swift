@@ -56,8 +56,8 @@ final class Shard {
     private var timer: ReactorTimer?
     private var received: [ShardMessage] = []
     private var rest = FanoutPacing()
-    /// Whether the last slice of a fan-out round was handed in the tick before.
-    private var isRoundServed = false
+    /// The share of a round whose last slice was handed in the tick before.
+    private var servedShare: FanoutShare?
     private let audit: TopicAudit
     private var drain: Drain?
     private var sweepAtMs = 0
@@ -182,6 +182,7 @@ final class Shard {
         if index == 0 {
             node.health.check(node.memory, node.admission)
             node.clientLog.sweep(nowMs: nowMs)
+            node.crowds.sweep(nowMs: nowMs)
         }
         topics.sweep()
         presence.sweep()
@@ -218,13 +219,16 @@ final class Shard {
     /// Serves the members of a large topic, one slice a tick, with a pause after each round.
     private func serveSlice() {
         let nowUs = Clock.monotonicUs()
-        if isRoundServed { rest.begins(nowUs: nowUs) }
-        isRoundServed = false
+        if let servedShare { rest.begins(nowUs: nowUs, servedShare) }
+        servedShare = nil
         guard topics.hasRounds else { return }
         guard rest.isOver(nowUs: nowUs) else { return reactor.alarmMs = rest.endMs }
         rest.workBegins(nowUs: nowUs)
         polling.beginBatch()
-        isRoundServed = topics.serveSlice()
+        let served = topics.served
+        if topics.serveSlice(), let served {
+            servedShare = node.crowds.share(of: served.topic, shard: index, members: served.members, nowMs: nowMs)
+        }
         polling.endBatch()
         // The events handed to the slice are written in this tick.
         reactor.alarmMs = nowMs

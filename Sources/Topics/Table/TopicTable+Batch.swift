@@ -1,5 +1,5 @@
 import Connections
-import Core
+public import Core
 import Dialects
 import Operations
 import Reactors
@@ -41,6 +41,9 @@ extension TopicTable {
 
     /// Whether ``serveSlice()`` has work.
     public var hasRounds: Bool { !rounds.isEmpty }
+
+    /// The topic that ``serveSlice()`` serves next, and its members.
+    public var served: (topic: Topic, members: Int)? { rounds.first.map { ($0.topic, $0.members.count) } }
 
     /// Serves the next members of a large topic; true when a round has ended, and the next topic's begins.
     public func serveSlice() -> Bool {
