@@ -1,10 +1,9 @@
 public import Core
 public import Operations
-import Reactors
 public import RedisLink
 public import Service
 
-/// The parts of a node that the bus uses.
+/// The parts of a node that the bus uses, on every shard.
 ///
 /// Thread: any.
 public struct BusContext: Sendable {
@@ -16,8 +15,10 @@ public struct BusContext: Sendable {
     public let redis: RedisTarget
     /// Number of shards.
     public let shards: Int
-    /// Sends events to a shard, all or none; `false` when its mailbox is full.
-    public let send: @Sendable (_ shard: Int, [BusEvent]) -> Bool
+    /// Sends orders to a shard, all or none; `false` when its mailbox is full.
+    public let send: @Sendable (_ shard: Int, [BusOrder]) -> Bool
+    /// Sends reports to the first shard, all or none; `false` when its mailbox is full.
+    public let report: @Sendable ([BusReport]) -> Bool
     /// Reads a message on the node's own channel; `nil` when it is malformed.
     public let read: @Sendable ([UInt8]) -> InboxMessage?
     /// The limits of an event.
@@ -43,10 +44,10 @@ public struct BusContext: Sendable {
     /// The log, for lost subscriptions and failed links.
     public let log: Log
 
-    /// The surroundings on a node with that name; `send` and `read` are called on the bus's thread.
+    /// The surroundings on a node with that name; the closures are called on the threads of shards.
     public init(
         name: String, keys: Keys, redis: RedisTarget, shards: Int,
-        send: @escaping @Sendable (_ shard: Int, [BusEvent]) -> Bool,
+        send: @escaping @Sendable (_ shard: Int, [BusOrder]) -> Bool, report: @escaping @Sendable ([BusReport]) -> Bool,
         read: @escaping @Sendable ([UInt8]) -> InboxMessage?, bounds: ChannelMessage.Bounds, json: JSON.Limits,
         jsonBytesMax: Int, probeMs: Int, probeTimeoutMs: Int, figures: BusStatistics, links: Registry<RedisStatistics>,
         sentinels: SentinelStatistics, masters: MasterFigures, health: Health, log: Log
@@ -56,6 +57,7 @@ public struct BusContext: Sendable {
         self.redis = redis
         self.shards = shards
         self.send = send
+        self.report = report
         self.read = read
         self.bounds = bounds
         self.json = json

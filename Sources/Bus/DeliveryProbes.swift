@@ -1,13 +1,14 @@
 import Operations
 import RedisLink
 
-/// Proof that published events arrive, for every link of a node.
+/// Proof that published events arrive, for every pair of links of a node to one server.
 ///
-/// Each shard publishes numbers by the link for its publishes, and the subscriber link must receive them. If a number
-/// does not return in time while those of other shards did, the shard's link is marked as failed. Otherwise all links
-/// are: any of them may lead to a server that is mute or no longer the right one, where writes are lost. Links that
-/// lead to different processes are dialled again, too. A connection is good only once a number has returned since it
-/// was made.
+/// Each shard publishes numbers by its link for calls, and the subscriber links of all shards must receive them. A link
+/// for calls is marked as failed when its number returns nowhere in time while those of other shards do. A subscriber
+/// link is when it brings no number, or lacks one, that another link has brought. When no number returns at all, all
+/// links are: any of them may lead to a server that is mute or no longer the right one, where writes are lost. Links
+/// that lead to different processes are dialled again, too. A connection is good only once a number has returned since
+/// it was made.
 ///
 /// Pure: time is a parameter, monotonic milliseconds.
 struct DeliveryProbes {
@@ -19,154 +20,100 @@ struct DeliveryProbes {
         case reconnect([Condition.Part], NotReadyReason)
     }
 
-    private struct Link {
-        var report = LinkReport.down(nil)
-        /// The failure of the link; it holds until a number returns or a dial fails for another reason.
-        var trouble: NotReadyReason?
-        /// The server's text about it, for the log.
-        var detail = ""
-        /// Marked as failed, and not yet seen to go down: that is then the node's own doing.
-        var isGivenUp = false
-        /// Whether a number has returned since its connections were made.
-        var isProven = false
-        var provenMs: Int?
-
-        /// The run id of the server process; `nil` while not connected.
-        var runID: [UInt8]? {
-            if case .up(let runID) = report { return runID }
-            return nil
-        }
-
-        mutating func take(_ report: LinkReport) {
-            isProven = false
-            self.report = report
-            guard case .down = report else { return }
-            // A connection that was given up ends by this node's decision, not by a failure of its own.
-            if isGivenUp { self.report = .down(nil) } else { trouble = nil }
-            isGivenUp = false
-        }
-
-        mutating func convict(_ reason: NotReadyReason) {
-            trouble = reason
-            detail = ""
-            isGivenUp = true
-            isProven = false
-        }
-
-        func condition(_ part: Condition.Part, isLive: Bool = true) -> Condition? {
-            switch report {
-            case .ended: return nil
-            case .down(let failure):
-                let reason = trouble ?? failure.map { .redis($0.kind) } ?? .connecting
-                return Condition(part, reason, detail: failure?.detail ?? "")
-            case .up:
-                if let trouble { return Condition(part, trouble, detail: detail) }
-                guard !isProven else { return nil }
-                return Condition(part, isLive ? .unproven : .subscribing)
-            }
-        }
-    }
-
-    private struct Shard {
-        var link = Link()
-        /// The number that must return, and when it was requested.
-        var awaited: (number: Int, sentMs: Int)?
-        var nextMs = 0
-        /// The last number that returned.
-        var returned = 0
-    }
-
     private let intervalMs: Int
     private let timeoutMs: Int
-    private var shards: [Shard]
-    private var subscriber = Link()
-    /// Since when the subscription to probes is unconfirmed; `nil` when it is confirmed.
-    private var subscribingMs: Int?
-    /// Since when a number has been requested without any returning, whatever happened to the links.
-    ///
-    /// `nil` when none is missing.
-    private var silentMs: Int?
+    private var calls: [ProbedLink]
+    private var subscribers: [ProbedSubscriber]
+    /// By the shard that publishes, then by the one that receives.
+    private var pairs: [[ProbedPair]]
     /// Since when links lead to different processes; `nil` while they do not.
     private var mismatchMs: Int?
-    /// Whether a shard's link found that the process behind the subscriber link is now a replica.
-    private var isDemoted = false
+    /// The process of which a link for calls has found that it is now a replica.
+    private var demoted: [UInt8]?
     private var number = 0
 
     init(shards count: Int, intervalMs: Int, timeoutMs: Int) {
-        shards = Array(repeating: Shard(), count: count)
+        calls = Array(repeating: ProbedLink(), count: count)
+        subscribers = Array(repeating: ProbedSubscriber(), count: count)
+        pairs = Array(repeating: Array(repeating: ProbedPair(), count: count), count: count)
         self.intervalMs = intervalMs
         self.timeoutMs = timeoutMs
     }
 
     // MARK: Inputs
 
-    /// The subscriber link has connected or gone down.
-    mutating func subscriber(_ report: LinkReport, nowMs: Int) {
-        subscriber.take(report)
-        subscribingMs = nowMs
-        silentMs = nil
-        isDemoted = false
+    /// A shard's subscriber link has connected or gone down.
+    mutating func subscriber(_ shard: Int, _ report: LinkReport, nowMs: Int) {
+        guard subscribers.indices.contains(shard) else { return }
+        subscribers[shard].link.take(report)
+        subscribers[shard].isProven = false
+        subscribers[shard].subscribingMs = nowMs
+        subscribers[shard].silence = nil
         // Numbers on their way are lost with the connection that should have received them.
-        for index in shards.indices {
-            shards[index].link.isProven = false
-            shards[index].awaited = nil
-            shards[index].nextMs = nowMs
-        }
+        for publisher in pairs.indices { pairs[publisher][shard].begins(nowMs: nowMs) }
     }
 
-    /// Redis has confirmed the subscription to probes.
-    mutating func subscriberLive() {
-        subscribingMs = nil
+    /// Redis has confirmed a shard's subscription to probes.
+    mutating func subscriberLive(_ shard: Int) {
+        guard subscribers.indices.contains(shard) else { return }
+        subscribers[shard].subscribingMs = nil
     }
 
-    /// A shard's link has connected or gone down.
-    mutating func shard(_ index: Int, _ report: LinkReport, nowMs: Int) {
-        guard shards.indices.contains(index) else { return }
-        if case .down(let failure?) = report, failure.kind == .readOnly, let runID = shards[index].link.runID {
-            // A replica passes numbers on, so the other links would not notice.
-            isDemoted = runID == subscriber.runID
-        }
-        shards[index].link.take(report)
-        shards[index].awaited = nil
-        shards[index].nextMs = nowMs
+    /// A shard's link for calls has connected or gone down.
+    mutating func calls(_ shard: Int, _ report: LinkReport, nowMs: Int) {
+        guard calls.indices.contains(shard) else { return }
+        // A replica passes numbers on, so the other links would not notice.
+        if case .down(let failure?) = report, failure.kind == .readOnly { demoted = calls[shard].runID ?? demoted }
+        calls[shard].take(report)
+        for receiver in subscribers.indices { pairs[shard][receiver].begins(nowMs: nowMs) }
     }
 
-    /// A number returned; false when it is not the one awaited.
-    mutating func returned(_ back: Int, shard index: Int, nowMs: Int) -> Bool {
-        guard shards.indices.contains(index), shards[index].awaited?.number == back else { return false }
-        shards[index].awaited = nil
-        shards[index].returned = back
-        silentMs = shards.contains { $0.awaited != nil } ? nowMs : nil
-        prove(&shards[index].link, nowMs: nowMs)
-        prove(&subscriber, nowMs: nowMs)
+    /// A number of a shard returned at a shard; false when it is not the one awaited.
+    mutating func returned(_ back: Int, of publisher: Int, at shard: Int, nowMs: Int) -> Bool {
+        guard calls.indices.contains(publisher), subscribers.indices.contains(shard),
+            pairs[publisher][shard].awaited?.number == back
+        else { return false }
+        pairs[publisher][shard].awaited = nil
+        pairs[publisher][shard].returned = back
+        pairs[publisher][shard].isProven = true
+        calls[publisher].proves(nowMs: nowMs)
+        subscribers[shard].link.proves(nowMs: nowMs)
+        subscribers[shard].isProven = true
+        waitsAnew(shard, nowMs: nowMs)
         return true
     }
 
-    private func prove(_ link: inout Link, nowMs: Int) {
-        link.trouble = nil
-        link.isGivenUp = false
-        link.isProven = true
-        link.provenMs = nowMs
+    /// The wait of a subscriber link begins anew with the numbers that are still missing.
+    private mutating func waitsAnew(_ shard: Int, nowMs: Int) {
+        let missing = pairs.compactMap { $0[shard].awaited?.number }.min()
+        subscribers[shard].silence = missing.map { ($0, nowMs) }
     }
 
     /// A shard's number could not be written: the link works, but its publishes would be refused, too.
     ///
     /// The shard counts as failed until a number returns, and no link is dialled again for it.
-    mutating func refused(_ number: Int, shard index: Int, _ failure: RedisFailure, nowMs: Int) {
-        guard shards.indices.contains(index), shards[index].awaited?.number == number else { return }
-        shards[index].awaited = nil
-        shards[index].link.isProven = false
-        shards[index].link.trouble = .redis(failure.kind)
-        shards[index].link.detail = failure.detail
-        silentMs = shards.contains { $0.awaited != nil } ? nowMs : nil
+    mutating func refused(_ number: Int, shard: Int, _ failure: RedisFailure, nowMs: Int) {
+        guard calls.indices.contains(shard), pairs[shard].contains(where: { $0.awaited?.number == number }) else {
+            return
+        }
+        calls[shard].trouble = .redis(failure.kind)
+        calls[shard].detail = failure.detail
+        for receiver in subscribers.indices {
+            pairs[shard][receiver].isProven = false
+            guard pairs[shard][receiver].awaited?.number == number else { continue }
+            pairs[shard][receiver].awaited = nil
+            waitsAnew(receiver, nowMs: nowMs)
+        }
     }
 
     /// A shard's mailbox was full: it did not receive the request, so its link is not marked as failed.
-    mutating func undelivered(shard index: Int, nowMs: Int) {
-        guard shards.indices.contains(index), shards[index].awaited != nil else { return }
-        shards[index].awaited = nil
-        shards[index].nextMs = nowMs
-        if !shards.contains(where: { $0.awaited != nil }) { silentMs = nil }
+    mutating func undelivered(shard: Int, nowMs: Int) {
+        guard calls.indices.contains(shard) else { return }
+        for receiver in subscribers.indices where pairs[shard][receiver].awaited != nil {
+            pairs[shard][receiver].awaited = nil
+            pairs[shard][receiver].nextMs = nowMs
+            if !pairs.contains(where: { $0[receiver].awaited != nil }) { subscribers[receiver].silence = nil }
+        }
     }
 
     // MARK: Actions
@@ -174,84 +121,124 @@ struct DeliveryProbes {
     /// Called often; the time before `resumedMs`, when the process did not run, does not count against links.
     mutating func due(nowMs: Int, resumedMs: Int) -> [Step] {
         if let step = verdict(nowMs: nowMs, resumedMs: resumedMs) { return [step] }
-        guard subscriber.runID != nil, subscribingMs == nil else { return [] }
-        let ready = shards.indices.filter { index in
-            let shard = shards[index]
-            return shard.link.runID != nil && shard.awaited == nil && nowMs >= shard.nextMs
+        let able = subscribers.indices.filter { subscribers[$0].isAble }
+        let asked = calls.indices.filter { publisher in
+            calls[publisher].runID != nil
+                && able.contains { pairs[publisher][$0].awaited == nil && nowMs >= pairs[publisher][$0].nextMs }
         }
-        guard !ready.isEmpty else { return [] }
+        guard !asked.isEmpty else { return [] }
         number += 1
-        silentMs = silentMs ?? nowMs
-        for index in ready {
-            shards[index].awaited = (number, nowMs)
-            shards[index].nextMs = nowMs + intervalMs
+        for receiver in able {
+            let idle = asked.filter { pairs[$0][receiver].awaited == nil }
+            for publisher in idle {
+                pairs[publisher][receiver].awaited = (number, nowMs)
+                pairs[publisher][receiver].nextMs = nowMs + intervalMs
+            }
+            if !idle.isEmpty, subscribers[receiver].silence == nil { subscribers[receiver].silence = (number, nowMs) }
         }
-        return [.send(number: number, shards: ready)]
+        return [.send(number: number, shards: asked)]
     }
 
     private mutating func verdict(nowMs: Int, resumedMs: Int) -> Step? {
-        if isDemoted {
-            isDemoted = false
-            // Without the subscriber link no shard is asked to publish, so none would notice by itself.
-            let parts = everyPart().filter { runID(of: $0) == subscriber.runID }
-            return giveUp(parts, convicted: parts, .redis(.readOnly), nowMs: nowMs)
+        if let replica = demoted {
+            demoted = nil
+            // A shard is not asked to publish without a subscriber link, so it might not notice by itself.
+            let parts = everyPart().filter { runID(of: $0) == replica }
+            if !parts.isEmpty { return giveUp(parts, convicted: parts, .redis(.readOnly), nowMs: nowMs) }
         }
         func isOver(_ sinceMs: Int) -> Bool { nowMs - max(sinceMs, resumedMs) >= timeoutMs }
         let differing = differingParts()
         mismatchMs = differing.isEmpty ? nil : mismatchMs ?? nowMs
-        let lost = shards.indices.filter { index in shards[index].awaited.map { isOver($0.sentMs) } == true }
-        let isSilent = silentMs.map(isOver) == true
-        if let mismatchMs, isOver(mismatchMs) || isSilent || !lost.isEmpty {
+        let silent = subscribers.indices.filter { subscribers[$0].silence.map { isOver($0.sinceMs) } == true }
+        let blamed = partsWithLostNumbers(isOver)
+        if let mismatchMs, isOver(mismatchMs) || !silent.isEmpty || blamed.isAnyLost {
             self.mismatchMs = nowMs
             return giveUp(everyPart(), convicted: differing, .redisMismatch, nowMs: nowMs)
         }
-        if let subscribingMs, subscriber.runID != nil, isOver(subscribingMs) {
-            self.subscribingMs = nowMs
-            return giveUp([.subscriber], convicted: [.subscriber], .probeLost, nowMs: nowMs)
+        let unconfirmed = subscribers.indices.filter { shard in
+            subscribers[shard].link.runID != nil && subscribers[shard].subscribingMs.map(isOver) == true
         }
-        if isSilent {
-            silentMs = nil
-            return giveUp(everyPart(), convicted: everyPart(), .probeLost, nowMs: nowMs)
+        if !unconfirmed.isEmpty {
+            for shard in unconfirmed { subscribers[shard].subscribingMs = nowMs }
+            let parts = unconfirmed.map { Condition.Part.subscriber($0) }
+            return giveUp(parts, convicted: parts, .probeLost, nowMs: nowMs)
         }
-        // A number requested later, or at the same time, that returned proves the subscriber link.
-        let convicted = lost.filter { index in
-            let number = shards[index].awaited?.number ?? 0
-            return shards.indices.contains { $0 != index && shards[$0].returned >= number }
+        // The number that one link lacks has been brought, or a later one, by another: the links for calls work.
+        let mute = silent.filter { shard in
+            let number = subscribers[shard].silence?.number ?? 0
+            return pairs.contains { row in row.indices.contains { $0 != shard && row[$0].returned >= number } }
         }
-        guard !convicted.isEmpty else { return nil }
-        let parts = convicted.map { Condition.Part.shard($0) }
-        return giveUp(parts, convicted: parts, .probeLost, nowMs: nowMs)
+        if silent.count > mute.count { return giveUp(everyPart(), convicted: everyPart(), .probeLost, nowMs: nowMs) }
+        let muted = mute.map { Condition.Part.subscriber($0) }
+        let parts = muted + blamed.parts.filter { !muted.contains($0) }
+        return parts.isEmpty ? nil : giveUp(parts, convicted: parts, .probeLost, nowMs: nowMs)
+    }
+
+    /// The links that lack numbers although others of the same age have returned, and whether any number is lost.
+    ///
+    /// A number that returned nowhere was lost by the link that published it, and any other by the one that receives.
+    private func partsWithLostNumbers(_ isOver: (Int) -> Bool) -> (parts: [Condition.Part], isAnyLost: Bool) {
+        var parts: [Condition.Part] = []
+        var isAnyLost = false
+        for publisher in calls.indices {
+            for receiver in subscribers.indices {
+                guard let awaited = pairs[publisher][receiver].awaited, isOver(awaited.sentMs) else { continue }
+                isAnyLost = true
+                // A number requested later, or at the same time, that returned proves the subscriber link.
+                let isProven = pairs.contains { $0[receiver].returned >= awaited.number }
+                guard isProven else { continue }
+                let isPublished = pairs[publisher].contains { $0.returned >= awaited.number }
+                let part: Condition.Part = isPublished ? .subscriber(receiver) : .shard(publisher)
+                if !parts.contains(part) { parts.append(part) }
+            }
+        }
+        return (parts, isAnyLost)
     }
 
     private mutating func giveUp(
         _ parts: [Condition.Part], convicted: [Condition.Part], _ reason: NotReadyReason, nowMs: Int
     ) -> Step {
         for part in parts {
+            let isConvicted = convicted.contains(part)
             switch part {
-            case .subscriber:
-                subscriber.isGivenUp = true
-                if convicted.contains(part) { subscriber.convict(reason) }
-            case .shard(let index):
-                shards[index].awaited = nil
-                shards[index].nextMs = nowMs + intervalMs
-                shards[index].link.isGivenUp = true
-                if convicted.contains(part) { shards[index].link.convict(reason) }
+            case .subscriber(let shard):
+                subscribers[shard].link.isGivenUp = true
+                subscribers[shard].silence = nil
+                if isConvicted {
+                    subscribers[shard].link.convict(reason)
+                    subscribers[shard].isProven = false
+                }
+                for publisher in calls.indices { waitsForAnInterval(publisher, shard, nowMs: nowMs) }
+            case .shard(let shard):
+                calls[shard].isGivenUp = true
+                if isConvicted { calls[shard].convict(reason) }
+                for receiver in subscribers.indices {
+                    waitsForAnInterval(shard, receiver, nowMs: nowMs)
+                    if isConvicted { pairs[shard][receiver].isProven = false }
+                }
             case .node, .master: break
             }
         }
         return .reconnect(parts, reason)
     }
 
+    private mutating func waitsForAnInterval(_ publisher: Int, _ receiver: Int, nowMs: Int) {
+        pairs[publisher][receiver].awaited = nil
+        pairs[publisher][receiver].nextMs = nowMs + intervalMs
+    }
+
     /// The parts with a connection.
     private func everyPart() -> [Condition.Part] {
-        var parts: [Condition.Part] = subscriber.runID == nil ? [] : [.subscriber]
-        for index in shards.indices where shards[index].link.runID != nil { parts.append(.shard(index)) }
-        return parts
+        subscribers.indices.filter { subscribers[$0].link.runID != nil }.map { .subscriber($0) }
+            + calls.indices.filter { calls[$0].runID != nil }.map { .shard($0) }
     }
 
     private func runID(of part: Condition.Part) -> [UInt8]? {
-        if case .shard(let index) = part { return shards[index].link.runID }
-        return subscriber.runID
+        switch part {
+        case .subscriber(let shard): subscribers[shard].link.runID
+        case .shard(let shard): calls[shard].runID
+        case .node, .master: nil
+        }
     }
 
     /// The parts that lead to another process than most; all where no process has a majority, none where all agree.
@@ -269,26 +256,28 @@ struct DeliveryProbes {
 
     /// Every part that is not proven.
     var unproven: [Condition] {
-        var result: [Condition] = []
-        if let condition = subscriber.condition(.subscriber, isLive: subscribingMs == nil) { result.append(condition) }
-        for index in shards.indices {
-            if let condition = shards[index].link.condition(.shard(index)) { result.append(condition) }
+        let receiving = subscribers.enumerated().compactMap { shard, subscriber in
+            subscriber.link.condition(
+                .subscriber(shard), isProven: subscriber.isProven, isLive: subscriber.subscribingMs == nil)
         }
-        return result
+        return receiving
+            + calls.enumerated().compactMap { shard, link in
+                link.condition(.shard(shard), isProven: pairs[shard].contains(where: \.isProven))
+            }
     }
 
-    /// The reasons for which delivery is not proven: without shards that only wait for the subscriber.
+    /// The reasons for which delivery is not proven: without shards that only wait for a subscriber.
     var conditions: [Condition] {
         let all = unproven
-        guard all.first?.part == .subscriber else { return all }
-        return all.filter { $0.part == .subscriber || $0.reason != .unproven }
+        guard all.first?.part.shard != nil else { return all }
+        return all.filter { $0.part.shard != nil || $0.reason != .unproven }
     }
 
     /// When a number last returned by the link that waits longest; `nil` while one link never returned any.
     var provenMs: Int? {
         var oldest: Int?
-        for shard in shards where shard.link.report != .ended {
-            guard let provenMs = shard.link.provenMs else { return nil }
+        for link in calls + subscribers.map(\.link) where link.report != .ended {
+            guard let provenMs = link.provenMs else { return nil }
             oldest = min(oldest ?? provenMs, provenMs)
         }
         return oldest

@@ -10,12 +10,6 @@ import RedisLink
 struct DeliveryProof {
     /// The action to take now.
     enum Step: Equatable {
-        /// Subscribe to a channel for probes.
-        case want([UInt8])
-        /// Give up a channel for probes.
-        case unwant([UInt8])
-        /// The shards report the state of their links to a server again.
-        case reportLinks(ServerID)
         /// These shards publish a number at a server.
         case probe(ServerID, channel: [UInt8], number: Int, shards: [Int])
         /// Dial the links of these parts to a server again.
@@ -29,9 +23,8 @@ struct DeliveryProof {
         var slots: Int
         var channel: [UInt8]
         var probes: DeliveryProbes
-        /// The last report on the link that receives.
-        var report = LinkReport.down(nil)
-        var hasBeenLive = false
+        /// The shards whose subscription has been live.
+        var haveBeenLive: Set<Int> = []
     }
 
     private let probes: DeliveryProbes
@@ -50,39 +43,31 @@ struct DeliveryProof {
 
     // MARK: Servers
 
-    /// The ids of the servers.
-    var ids: [ServerID] { servers.map(\.id) }
+    /// The channels for probes, by server.
+    var channels: [ServerID: [UInt8]] {
+        Dictionary(servers.map { ($0.id, $0.channel) }) { first, _ in first }
+    }
 
     /// Takes the present servers: the proof of new ones begins.
-    mutating func use(_ present: [BusServer]) -> [Step] {
-        var steps: [Step] = []
-        for server in servers where !present.contains(where: { $0.id == server.id }) {
-            steps.append(.unwant(server.channel))
-        }
+    mutating func use(_ present: [BusServer]) {
         servers.removeAll { server in !present.contains { $0.id == server.id } }
-        for server in present { steps += prove(server) }
+        for server in present { prove(server) }
         servers.sort { $0.name < $1.name }
-        return steps
     }
 
     /// Begins the proof of a server, on a channel of one of its slots; does nothing while its channel is still its own.
-    private mutating func prove(_ server: BusServer) -> [Step] {
-        var steps: [Step] = []
+    private mutating func prove(_ server: BusServer) {
         let count = server.slots.reduce(0) { $0 + $1.count }
         if let place = index(server.id) {
             servers[place].slots = count
-            let old = servers[place].channel
-            let slot = HashSlot.of(old)
-            if server.slots.isEmpty || server.slots.contains(where: { $0.contains(slot) }) { return [] }
+            let slot = HashSlot.of(servers[place].channel)
+            if server.slots.isEmpty || server.slots.contains(where: { $0.contains(slot) }) { return }
             servers.remove(at: place)
-            // The current master of the slot may be proven by the same channel already.
-            if index(channel: old) == nil { steps.append(.unwant(old)) }
         }
-        let made = Server(
-            id: server.id, name: server.address?.description ?? "", slots: count,
-            channel: channel(server.slots.first?.lowerBound), probes: probes)
-        servers.append(made)
-        return steps + [.want(made.channel), .reportLinks(made.id)]
+        servers.append(
+            Server(
+                id: server.id, name: server.address?.description ?? "", slots: count,
+                channel: channel(server.slots.first?.lowerBound), probes: probes))
     }
 
     /// The server whose probes a channel carries; `nil` for any other channel.
@@ -112,31 +97,26 @@ struct DeliveryProof {
 
     // MARK: Links
 
-    /// Takes the state of the link that receives from a server, failed dials included.
-    mutating func subscriber(_ id: ServerID, _ report: LinkReport, nowMs: Int) {
-        guard let place = index(id), servers[place].report != report else { return }
-        servers[place].report = report
-        servers[place].probes.subscriber(report, nowMs: nowMs)
-    }
-
-    /// A server's channel for probes is live; returns whether it was live before.
-    mutating func subscriberLive(_ id: ServerID) -> Bool {
-        guard let place = index(id) else { return false }
-        servers[place].probes.subscriberLive()
-        defer { servers[place].hasBeenLive = true }
-        return servers[place].hasBeenLive
-    }
-
-    /// Takes a shard's report on its link to a server.
-    mutating func shard(_ shard: Int, _ id: ServerID, _ report: LinkReport, nowMs: Int) {
+    /// Takes a shard's report on one of its links to a server, failed dials included.
+    mutating func link(_ link: BusLink, _ shard: Int, _ id: ServerID, _ report: LinkReport, nowMs: Int) {
         guard let place = index(id) else { return }
-        servers[place].probes.shard(shard, report, nowMs: nowMs)
+        switch link {
+        case .calls: servers[place].probes.calls(shard, report, nowMs: nowMs)
+        case .subscriber: servers[place].probes.subscriber(shard, report, nowMs: nowMs)
+        }
+    }
+
+    /// A shard's channel for probes of a server is live; returns whether it was live before.
+    mutating func subscriberLive(_ shard: Int, _ id: ServerID) -> Bool {
+        guard let place = index(id) else { return false }
+        servers[place].probes.subscriberLive(shard)
+        return !servers[place].haveBeenLive.insert(shard).inserted
     }
 
     /// A number came back; `false` when it was not awaited.
-    mutating func returned(_ number: Int, shard: Int, _ id: ServerID, nowMs: Int) -> Bool {
+    mutating func returned(_ number: Int, of publisher: Int, at shard: Int, _ id: ServerID, nowMs: Int) -> Bool {
         guard let place = index(id) else { return false }
-        return servers[place].probes.returned(number, shard: shard, nowMs: nowMs)
+        return servers[place].probes.returned(number, of: publisher, at: shard, nowMs: nowMs)
     }
 
     /// A shard could not write a number, which will not return.
@@ -178,7 +158,7 @@ struct DeliveryProof {
                 guard !server.name.isEmpty else { return conditions }
                 return conditions.map { condition in
                     Condition(
-                        .master(condition.part.name + "@" + server.name), condition.reason, detail: condition.detail)
+                        .master(condition.part, at: server.name), condition.reason, detail: condition.detail)
                 }
             }
     }

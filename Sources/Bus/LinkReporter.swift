@@ -1,14 +1,13 @@
 import Configuration
 public import Operations
-public import Reactors
 public import RedisLink
 public import Service
 
-/// Reports a shard's links for calls to the bus: each connection, and each new failure.
+/// Reports a shard's links for calls to the first shard: each connection, and each new failure.
 ///
 /// Thread: the shard's.
 public final class LinkReporter: LinkObserver {
-    private let bus: Mailbox<BusRequest>
+    private let bus: ShardBus
     private let shard: Int
     private let links: Registry<RedisStatistics>
     private let masters: MasterFigures
@@ -23,7 +22,7 @@ public final class LinkReporter: LinkObserver {
 
     /// A reporter of a shard's links, which counts single servers in `links` and a cluster's in `masters`.
     public init(
-        _ bus: Mailbox<BusRequest>, shard: Int, links: Registry<RedisStatistics>, masters: MasterFigures, log: Log
+        _ bus: ShardBus, shard: Int, links: Registry<RedisStatistics>, masters: MasterFigures, log: Log
     ) {
         self.bus = bus
         self.shard = shard
@@ -40,7 +39,7 @@ public final class LinkReporter: LinkObserver {
         for server in servers { report(server, link.report(of: server)) }
     }
 
-    /// The bus has restarted the proof of a server.
+    /// The first shard has begun the proof of a server.
     public func again(_ server: ServerID, at link: any RedisLinks) {
         reported[server] = nil
         look(at: link)
@@ -52,8 +51,9 @@ public final class LinkReporter: LinkObserver {
     }
 
     private func report(_ server: ServerID, _ report: LinkReport) {
-        guard report != reported[server], bus.send(.link(shard: shard, server, report)) else { return }
+        guard report != reported[server] else { return }
         reported[server] = report
+        bus.report(.link(.calls, shard: shard, server, report))
     }
 
     // MARK: LinkObserver
@@ -63,17 +63,14 @@ public final class LinkReporter: LinkObserver {
         reported[server] = nil
         report(server, .up(runID: facts.runID))
         onConnected()
-        // A cluster's masters are logged once, by the bus.
+        // A cluster's masters are logged once, by the first shard's subscription.
         guard server.isEmpty else { return }
         let version = facts.version.map { String($0) }.joined(separator: ".")
         log.write(.info, "redis connected", [("shard", "\(shard)"), ("version", version)])
     }
 
-    /// Passes the hint to the bus, whose answer is a placement.
-    public func hint(_ hint: ServerHint) {
-        // When the mailbox is full, the next dial or redirected call gives a hint again.
-        _ = bus.send(.hint(hint))
-    }
+    /// Passes the hint to the first shard, whose answer is a placement.
+    public func hint(_ hint: ServerHint) { bus.hint(hint) }
 
     /// The figures of a master are those of its address; those of a single server are new.
     public func statistics(of address: ClusterAddress?) -> RedisStatistics {

@@ -1,4 +1,3 @@
-import Bus
 import CLinux
 public import Configuration
 import Connections
@@ -45,7 +44,6 @@ public final class GatewayNode {
     /// TLS of new connections; a reload replaces it.
     private var tls: TLSContext?
     private var threads: [Reactors.Thread] = []
-    private var busThread: Reactors.Thread?
     private var heapTrim = HeapTrim()
     /// When readiness turned red for a drain, monotonic milliseconds; `nil` unless one is under way.
     private var drainBeganMs: Int?
@@ -86,7 +84,6 @@ public final class GatewayNode {
         awaiting = plans.filter { !$0.role.isOperations }
         listenByMs = Clock.monotonicMs() + settings.limits.listenGraceMs
         do {
-            busThread = try GatewayNode.startBus(node)
             for index in 0..<parts.shardCount { threads.append(try GatewayNode.startShard(node, index, operations)) }
         } catch {
             throw StartProblem("cannot start a thread: \(error)")
@@ -97,29 +94,6 @@ public final class GatewayNode {
     private static func accessLog(_ settings: GatewaySettings) throws(StartProblem) -> AccessLog? {
         guard let path = settings.accessLog else { return nil }
         return try AccessLog(path, settings.log, linesMax: settings.limits.logLinesMax)
-    }
-
-    private static func startBus(_ node: Node) throws(Errno) -> Reactors.Thread {
-        try Reactors.Thread.start("broker") {
-            // Shards wait for it, and may share its core.
-            Reactors.Thread.setSlice(us: 100)
-            do throws(Errno) {
-                let reactor = try Reactor(wake: node.busWake)
-                let limits = ConnectionLimits(node.limits, reactors: 1)
-                let bus = try BusRouter(
-                    node.busContext, ConnectionContext(reactor: reactor, limits: limits), mailbox: node.bus)
-                node.figures.busLoop.withLock { $0 = reactor.statistics }
-                reactor.onMailbox = {
-                    bus.takeRequests()
-                    if bus.isStopped { reactor.stop() }
-                }
-                reactor.onTickEnd = { bus.endTick() }
-                withExtendedLifetime(bus) { reactor.run() }
-            } catch {
-                node.log.write(.error, "the broker cannot run", [("reason", error.description)])
-                node.health.failed(.node, .busFailed)
-            }
-        }
     }
 
     private static func startShard(_ node: Node, _ index: Int, _ plans: [ListenerPlan]) throws(Errno)
@@ -227,15 +201,12 @@ public final class GatewayNode {
     /// The watch over the loops of this node.
     public func stuckExit() -> StuckExit {
         StuckExit(
-            loops: node.shards.count + 1, exitMs: settings.limits.stuckExitMs, stalls: node.figures.stalls,
+            loops: node.shards.count, exitMs: settings.limits.stuckExitMs, stalls: node.figures.stalls,
             log: node.log)
     }
 
-    /// Number of ticks of the loops of the bus and of each shard; loops that have not started are missing.
-    public var turns: [Int] {
-        (node.figures.busLoop.withLock { $0 }.map { [$0] } ?? []).map(\.ticks.value)
-            + node.figures.shards.all.map(\.loop.ticks.value)
-    }
+    /// Number of ticks of the loop of each shard; loops that have not started are missing.
+    public var turns: [Int] { node.figures.shards.all.map(\.loop.ticks.value) }
 
     /// Checks the process's resources; called once a second.
     public func watch() {
@@ -271,13 +242,10 @@ public final class GatewayNode {
     /// Whether every shard has ended.
     public var hasEnded: Bool { node.shardsRunning.load(ordering: .acquiring) == 0 }
 
-    /// Waits until every shard has ended, then ends the bus; a drain ends with a line in the log.
+    /// Waits until every shard has ended; a drain ends with a line in the log.
     public func join() {
         for thread in threads { thread.join() }
         threads = []
-        _ = node.bus.send(.stop)
-        busThread?.join()
-        busThread = nil
         node.accessLog?.log.close()
         guard let began = drainBeganMs else { return }
         drainBeganMs = nil

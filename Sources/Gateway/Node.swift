@@ -1,4 +1,3 @@
-import Bus
 import Commands
 import Configuration
 import Connections
@@ -12,6 +11,7 @@ import RedisLink
 import Rights
 import Service
 import Synchronization
+import Topics
 import Transports
 
 /// The state that all threads of a gateway share: settings, rights, figures, and the mailboxes to each other.
@@ -59,8 +59,8 @@ final class Node: Sendable {
     /// Mailboxes and wakes of the shards, by number.
     let shards: [Mailbox<ShardMessage>]
     let shardWakes: [Wake]
-    let bus: Mailbox<BusRequest>
-    let busWake: Wake
+    /// The members of large topics, by shard.
+    let crowds = FanoutCrowds()
     let proxyMismatch: ProxyMismatch
     /// Number of shards that have not ended.
     let shardsRunning = Atomic<Int>(0)
@@ -117,8 +117,6 @@ final class Node: Sendable {
             figures: figures, health: health, admission: admission, memory: memory, budgets: budgets, gate: gate,
             log: log,
             clientLog: clientLog, accessLog: self.accessLog)
-        busWake = try Wake()
-        bus = Mailbox(capacity: settings.limits.mailboxMax, wake: busWake)
     }
 
     /// Replaces tokens' keys and API keys for new callers, and ends the sessions of removed keys.

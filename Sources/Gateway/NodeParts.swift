@@ -55,7 +55,6 @@ public struct NodeParts: Sendable {
         }
         tls = try NodeParts.tls(settings, replacing: nil)
         keys = CallerGate.Keys(authenticator: try NodeParts.authenticator(settings), certificate: tls)
-        // A topic's interested shards are a bit set.
         shardCount = min(settings.shards > 0 ? settings.shards : max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1), 64)
     }
 

@@ -12,12 +12,12 @@ import Service
 import Topics
 import Transports
 
-/// A shard's links to Redis and to the bus, and its part in proving that they lead to the right servers.
-extension Shard {
+/// A shard's links to Redis, and its part in proving that they lead to the right servers.
+extension Shard: BusReceiver {
     /// The reports on the links of a shard.
-    static func reporter(_ node: Node, _ index: Int) -> LinkReporter {
+    static func reporter(_ node: Node, _ index: Int, _ bus: ShardBus) -> LinkReporter {
         let reporter = LinkReporter(
-            node.bus, shard: index, links: node.figures.redis, masters: node.figures.masters, log: node.log)
+            bus, shard: index, links: node.figures.redis, masters: node.figures.masters, log: node.log)
         // Every shard loads the same scripts; one of them reports.
         guard index == 0 else { return reporter }
         reporter.onBrokenScript = { [log = node.log, scripts = node.library.table] name, failure in
@@ -47,46 +47,80 @@ extension Shard {
             asking: { reporter.hint($0) })
     }
 
-    /// Takes an event of the bus.
-    func take(_ event: BusEvent) {
-        switch event {
-        case .event(let topic, let event): topics.received(topic, event)
-        case .presence(let topic, let update): presence.received(topic, update)
-        case .confirmed(let topic):
-            topics.confirmed(topic)
-            presence.confirmed(topic)
-        case .topicLost(let topic):
-            topics.lost(topic)
-            presence.lost(topic)
-        case .lost:
-            topics.lost()
-            presence.lost()
-        case .inbox(let message):
-            if NodeInbox.isAnswer(message) { commands.asks.received(message) } else { polling.take(.relay(message)) }
+    /// The subscription of a shard, and on the first one the lead of all links.
+    ///
+    /// Their connections are not counted with those of clients.
+    static func begin(_ bus: ShardBus, _ node: Node, _ reactor: Reactor, _ shard: Shard) throws(Errno) -> NodeBus? {
+        let context = ConnectionContext(
+            reactor: reactor, limits: ConnectionLimits(node.limits, reactors: node.shards.count))
+        try bus.begin(context, shard)
+        return shard.index == 0 ? try NodeBus(node.busContext, context) : nil
+    }
+
+    // MARK: Messages
+
+    func received(_ topic: Topic, _ event: ChannelMessage) { topics.received(topic, event) }
+
+    func received(_ topic: Topic, _ update: PresenceUpdate) { presence.received(topic, update) }
+
+    func confirmed(_ topic: Topic) {
+        topics.confirmed(topic)
+        presence.confirmed(topic)
+    }
+
+    func lost(_ topic: Topic) {
+        topics.lost(topic)
+        presence.lost(topic)
+    }
+
+    func allLost() {
+        topics.lost()
+        presence.lost()
+    }
+
+    func inbox(_ message: [UInt8]) {
+        polling.beginBatch()
+        pass(message)
+        polling.endBatch()
+    }
+
+    private func pass(_ message: [UInt8]) {
+        if NodeInbox.isAnswer(message) { commands.asks.received(message) } else { polling.take(.relay(message)) }
+    }
+
+    // MARK: Orders
+
+    /// Takes an order of the first shard.
+    func take(_ order: BusOrder) {
+        switch order {
         case .follow(let placement): follow(placement)
+        case .subscribe(let placement): bus.follow(placement)
+        case .listen(let channels):
+            for server in bus.listen(channels) { reporter.again(server, at: link) }
         case .probe(let server, let channel, let number): probe(server, channel, number)
-        case .reconnect(let server, let reason): link.reconnect(server, RedisFailure(reason))
-        case .reportLink(let server): reporter.again(server, at: link)
+        case .reconnect(.calls, let server, let reason): link.reconnect(server, RedisFailure(reason))
+        case .reconnect(.subscriber, let server, let reason): bus.reconnect(server, reason)
+        case .inbox(let message): pass(message)
         }
     }
 
-    /// Leads all links to the present servers, and reports that none leads elsewhere any more.
+    /// Leads all links for calls to the present servers, and reports that none leads elsewhere any more.
     private func follow(_ placement: Placement) {
         link.follow(placement)
         replicas?.follow(placement)
-        _ = node.bus.send(.followed(shard: index, generation: placement.generation))
+        bus.report(.followed(shard: index, generation: placement.generation))
     }
 
-    /// Writes and publishes a number by the link for publishes; the bus must receive it.
+    /// Writes and publishes a number by the link for publishes; the subscriber links of all shards must receive it.
     ///
     /// PUBLISH alone works on a server that refuses writes: on a replica, while data are loaded, and where replicas are
     /// missing. So the same script also writes a key, which expires after a moment.
     private func probe(_ server: ServerID, _ channel: [UInt8], _ number: Int) {
         guard let link = link.link(to: server) else { return }
         let call = probeCall(number, channel, self.link.isSharded ? "SPUBLISH" : "PUBLISH")
-        link.call(call) { [node, index] result in
+        link.call(call) { [bus, index] result in
             guard let failure = result.failure, Shard.isReported(failure) else { return }
-            _ = node.bus.send(.probeRefused(shard: index, server, number: number, failure))
+            bus.report(.refused(number, shard: index, server, failure))
         }
         self.link.recheck(server)
         replicas?.recheck(server)

@@ -14,10 +14,11 @@ import RedisLink
 import Rights
 import Service
 import Sessions
+import Synchronization
 import Topics
 import Transports
 
-/// One reactor thread: its listeners, connections, sessions, topics, and its command link to Redis.
+/// One reactor thread: its listeners, connections, sessions, topics, and its links to Redis.
 ///
 /// It owns the rooms, passes them the messages of other threads, and calls them in time. Bytes of clients do not pass
 /// here: a connection calls its `HTTPPeer` or its `ClientTransport`. Thread: its own.
@@ -37,6 +38,10 @@ final class Shard {
     private let rightsEnforcer: RightsEnforcer
     /// On the first shard only.
     private let watches: NodeWatches?
+    /// The subscription.
+    let bus: ShardBus
+    /// On the first shard only.
+    private var nodeBus: NodeBus?
 
     let reactor: Reactor
     private let mailbox: Mailbox<ShardMessage>
@@ -51,8 +56,8 @@ final class Shard {
     private var timer: ReactorTimer?
     private var received: [ShardMessage] = []
     private var rest = FanoutPacing()
-    /// Whether the last slice of a fan-out round was handed in the tick before.
-    private var isRoundServed = false
+    /// The share of a round whose last slice was handed in the tick before.
+    private var servedShare: FanoutShare?
     private let audit: TopicAudit
     private var drain: Drain?
     private var sweepAtMs = 0
@@ -77,7 +82,9 @@ final class Shard {
         self.clock = clock
         let deflation = Deflation(
             bytesMin: node.deflateBytesMin, bytesMax: node.limits.deflateBytesMax, statistics: statistics)
-        let reporter = Shard.reporter(node, index)
+        let bus = ShardBus(node.busContext, shard: index, statistics: statistics)
+        self.bus = bus
+        let reporter = Shard.reporter(node, index, bus)
         self.reporter = reporter
         link = try Shard.link(node, context, index, reporter)
         replicas = try Shard.waits(node, context, index, reporter)
@@ -89,7 +96,7 @@ final class Shard {
         presence = try Shard.presence(node, index, reactor, link, scheduler, statistics)
         commands = Shard.commands(node, index, link, replicas, scheduler, statistics, clock, store)
         topics = TopicTable(
-            limits: node.limits, store: store, channels: BusInterest(bus: node.bus, shard: index),
+            limits: node.limits, store: store, channels: BusInterest(bus: bus),
             statistics: statistics,
             nowMs: { reactor.nowMs })
         let services = Shard.services(node, clock, statistics, deflation, store, topics, presence, commands)
@@ -118,7 +125,16 @@ final class Shard {
         node.figures.shards.add(statistics)
         timer = try ReactorTimer(reactor) { [unowned self] in timerFired() }
         timer?.set(atMs: reactor.nowMs)
+        nodeBus = try Shard.begin(bus, node, reactor, self)
         reactor.onMailbox = { [unowned self] in takeMessages() }
+        reactor.onTurnEnd = { [unowned self, sendPublishes = reactor.onTurnEnd] in
+            endTurn()
+            sendPublishes()
+        }
+        reactor.onTickEnd = { [unowned self] in
+            bus.endTick()
+            nodeBus?.endTick()
+        }
         reactor.onAlarm = { [unowned self] in serveSlice() }
     }
 
@@ -162,9 +178,11 @@ final class Shard {
     private func sweep() {
         sweepAtMs = nowMs + limits.shardSweepMs
         reporter.look(at: link)
+        bus.sweep()
         if index == 0 {
             node.health.check(node.memory, node.admission)
             node.clientLog.sweep(nowMs: nowMs)
+            node.crowds.sweep(nowMs: nowMs)
         }
         topics.sweep()
         presence.sweep()
@@ -184,21 +202,33 @@ final class Shard {
         polling.beginBatch()
         for message in received { take(message) }
         received.removeAll(keepingCapacity: true)
-        topics.endBatch()
         polling.endBatch()
-        if topics.hasRounds, reactor.alarmMs == Int.max { reactor.alarmMs = nowMs }
+    }
+
+    /// Hands over the events of this tick, and sends its subscriptions.
+    private func endTurn() {
+        if topics.hasEvents {
+            polling.beginBatch()
+            topics.endBatch()
+            polling.endBatch()
+            if topics.hasRounds, reactor.alarmMs == Int.max { serveSlice() }
+        }
+        bus.endTurn()
     }
 
     /// Serves the members of a large topic, one slice a tick, with a pause after each round.
     private func serveSlice() {
         let nowUs = Clock.monotonicUs()
-        if isRoundServed { rest.begins(nowUs: nowUs) }
-        isRoundServed = false
+        if let servedShare { rest.begins(nowUs: nowUs, servedShare) }
+        servedShare = nil
         guard topics.hasRounds else { return }
         guard rest.isOver(nowUs: nowUs) else { return reactor.alarmMs = rest.endMs }
         rest.workBegins(nowUs: nowUs)
         polling.beginBatch()
-        isRoundServed = topics.serveSlice()
+        let served = topics.served
+        if topics.serveSlice(), let served {
+            servedShare = node.crowds.share(of: served.topic, shard: index, members: served.members, nowMs: nowMs)
+        }
         polling.endBatch()
         // The events handed to the slice are written in this tick.
         reactor.alarmMs = nowMs
@@ -206,7 +236,8 @@ final class Shard {
 
     private func take(_ message: ShardMessage) {
         switch message {
-        case .bus(let event): take(event)
+        case .order(let order): take(order)
+        case .report(let report): nodeBus?.take(report)
         case .audit(let message):
             audit.take(message) { topic in
                 var report = topics.report(topic)
@@ -243,8 +274,11 @@ final class Shard {
         listeners = []
         // Every answer since the announcement ended its connection, so these have long had no request.
         if elapsedMs >= drain.overMs / 4 { http.closeIdle() }
-        if isOver && hasNoClients(isLate: elapsedMs >= drain.overMs + limits.closeMs) {
+        // The first shard ends last, since it leads the links of the others and receives their messages.
+        let isNeeded = index == 0 && node.shardsRunning.load(ordering: .acquiring) > 1
+        if isOver && !isNeeded && hasNoClients(isLate: elapsedMs >= drain.overMs + limits.closeMs) {
             link.stop()
+            bus.stop()
             replicas?.stop()
             reporter.ended()
             polling.end()

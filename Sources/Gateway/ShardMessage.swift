@@ -7,8 +7,10 @@ import Transports
 
 /// Messages from other threads to a shard.
 enum ShardMessage: Sendable {
-    /// The bus has received something for this shard, or asks for something.
-    case bus(BusEvent)
+    /// The first shard leads this one's links, or has received something for it.
+    case order(BusOrder)
+    /// A shard reports on its links; to the first one only.
+    case report(BusReport)
     /// Counts of a topic, asked for or answered by another shard.
     case audit(TopicAudit.Message)
     /// A message about polling sessions.

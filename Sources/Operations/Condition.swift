@@ -4,12 +4,12 @@ public struct Condition: Equatable, Sendable {
     public enum Part: Hashable, Sendable {
         /// The whole process.
         case node
-        /// The subscriber link, which receives events.
-        case subscriber
+        /// The subscriber link of a shard, which receives events.
+        case subscriber(Int)
         /// A shard and the link that carries its publishes and commands.
         case shard(Int)
-        /// A link to one master of a cluster: `subscriber@host:port`, `shard-0@host:port`.
-        case master(String)
+        /// A link to one master of a cluster, at `host:port`: `subscriber@host:port`, `shard-0@host:port`.
+        indirect case master(Part, at: String)
 
         /// The part's name in `/readyz` and in the log, such as `shard-0`.
         public var name: String {
@@ -17,7 +17,16 @@ public struct Condition: Equatable, Sendable {
             case .node: "node"
             case .subscriber: "subscriber"
             case .shard(let index): "shard-\(index)"
-            case .master(let name): name
+            case .master(let part, let address): part.name + "@" + address
+            }
+        }
+
+        /// The shard of a subscriber link, whose name does not say it; otherwise `nil`.
+        public var shard: Int? {
+            switch self {
+            case .subscriber(let index): index
+            case .master(let part, _): part.shard
+            case .node, .shard: nil
             }
         }
     }

@@ -153,13 +153,12 @@ public struct Metrics: Sendable {
         page.counter(
             "switchboard_rate_delays_total", "Times a client that sent too fast was read later.", sum(\.rateDelays))
         page.counter("switchboard_authentication_failures_total", "Credentials refused.", sum(\.authenticationFailures))
-        let bus = figures.bus
-        page.counter("switchboard_channel_messages_total", "Messages on channels.", bus.channelMessages.value)
+        page.counter("switchboard_channel_messages_total", "Messages on channels.", sum(\.channelMessages))
         page.counter(
             "switchboard_channel_messages_refused_total", "Of them, malformed or of a reserved name, and dropped.",
-            bus.channelMessagesRefused.value)
+            sum(\.channelMessagesRefused))
         page.counter(
-            "switchboard_mailbox_overflows_total", "Times a shard fell behind.", bus.mailboxOverflows.value)
+            "switchboard_mailbox_overflows_total", "Times a shard fell behind.", figures.bus.mailboxOverflows.value)
         page.counter(
             "switchboard_reloads_total", "Reloads of certificate and keys, taken or refused.",
             [("result", "ok", figures.reloads.done.value), ("result", "refused", figures.reloads.refused.value)])
@@ -190,7 +189,7 @@ public struct Metrics: Sendable {
         page.counter("switchboard_hops_failed_total", "Polls that got lost between nodes.", sum(\.relaysFailed))
         page.counter(
             "switchboard_hops_refused_total", "Messages on the node's channel that no other node sent, or sent before.",
-            sum(\.relaysRefused) + figures.bus.relaysRefused.value)
+            sum(\.relaysRefused))
     }
 
     private func asks(_ page: inout MetricsPage) {

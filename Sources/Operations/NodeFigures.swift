@@ -14,8 +14,6 @@ public final class NodeFigures: Sendable {
     public let shards = Registry<ShardStatistics>()
     /// The bus's figures.
     public let bus = BusStatistics()
-    /// The figures of the bus's loop; `nil` until it runs.
-    public let busLoop = Guarded<LoopStatistics?>(nil)
     /// Reloads of certificate and keys.
     public let reloads = ReloadStatistics()
     /// Periods in which the whole process stood still.

@@ -16,8 +16,6 @@ public enum NotReadyReason: Hashable, Sendable {
     case probeLost
     /// The links lead to different Redis processes.
     case redisMismatch
-    /// The bus's thread could not start.
-    case busFailed
     /// The shard's thread could not start.
     case shardFailed
     /// Slots of the cluster have no master.
@@ -30,7 +28,7 @@ public enum NotReadyReason: Hashable, Sendable {
     /// Every reason.
     static let all: [NotReadyReason] =
         [
-            .draining, .starting, .connecting, .subscribing, .unproven, .probeLost, .redisMismatch, .busFailed,
+            .draining, .starting, .connecting, .subscribing, .unproven, .probeLost, .redisMismatch,
             .shardFailed, .row(.loop), .row(.descriptors), .row(.memory), .row(.rights), .row(.clock),
             .slotsUncovered,
         ] + RedisFailure.Kind.allCases.map { .redis($0) }
@@ -45,7 +43,6 @@ public enum NotReadyReason: Hashable, Sendable {
         case .unproven: "unproven"
         case .probeLost: "probe_lost"
         case .redisMismatch: "redis_mismatch"
-        case .busFailed: "broker_failed"
         case .shardFailed: "shard_failed"
         case .row(.loop): "loop_stuck"
         case .row(let row): row.rawValue
@@ -58,7 +55,7 @@ public enum NotReadyReason: Hashable, Sendable {
     public var isFailure: Bool {
         switch self {
         case .draining, .starting, .connecting, .subscribing, .unproven: false
-        case .probeLost, .redisMismatch, .busFailed, .shardFailed, .row, .slotsUncovered, .redis: true
+        case .probeLost, .redisMismatch, .shardFailed, .row, .slotsUncovered, .redis: true
         }
     }
 }

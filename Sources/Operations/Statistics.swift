@@ -12,6 +12,10 @@ public final class ShardStatistics: Sendable {
     public let subscriptions = Counter()
     /// Topics with members, or lingering.
     public let topics = Counter()
+    /// Messages on the channels of this shard's topics.
+    public let channelMessages = Counter()
+    /// Of them, malformed ones, which were dropped.
+    public let channelMessagesRefused = Counter()
     /// Events received from Redis for topics of this shard.
     public let events = Counter()
     /// Events written for clients, once for each encoding that members wanted.
@@ -120,34 +124,28 @@ public final class ShardStatistics: Sendable {
     }
 }
 
-/// Figures of the bus.
+/// Figures of the bus: what the first shard counts for all.
 ///
-/// Thread: written by the bus's, readable by any.
+/// Thread: written by the first shard's, readable by any.
 public final class BusStatistics: Sendable {
-    /// Messages on topics' channels.
-    public let channelMessages = Counter()
-    /// Of them, malformed ones, which were dropped.
-    public let channelMessagesRefused = Counter()
-    /// Messages on this node's channel that no other node has sent.
-    public let relaysRefused = Counter()
-    /// Number of times that a shard's mailbox was full and its topics had to be repaired.
+    /// Number of times that a shard's mailbox was full when the first shard had something for it.
     public let mailboxOverflows = Counter()
-    /// Number of times that the subscription was confirmed again after a loss.
+    /// Number of times that a shard's subscription was confirmed again after a loss.
     public let resubscribes = Counter()
-    /// Number of times that no delivery probe returned, or the subscription was not confirmed.
+    /// Number of times that no delivery probe returned by a link, or its subscription was not confirmed.
     let probesLostBySubscriber = Counter()
     /// Delivery probes of single shards that did not return while others' did.
     let probesLostByShards = Counter()
     /// Number of times that links led to different Redis processes for longer than a probe may take.
     let mismatches = Counter()
-    /// Number of times that the Redis process behind the subscription had become a replica.
+    /// Number of times that the Redis process behind links had become a replica.
     let demotions = Counter()
 
     /// Counts the reason for which the links of these parts were closed.
     public func count(_ reason: NotReadyReason, _ parts: [Condition.Part]) {
         switch reason {
         case .redisMismatch: mismatches.add(1)
-        case .probeLost where parts.contains(.subscriber): probesLostBySubscriber.add(1)
+        case .probeLost where parts.contains(where: { $0.shard != nil }): probesLostBySubscriber.add(1)
         case .probeLost: probesLostByShards.add(parts.count)
         default: demotions.add(1)
         }

@@ -78,8 +78,8 @@ class Lane:
 
         def found():
             answer = self.gateway.ops("/readyz")
-            return answer.status_code == 503 and {"part": "subscriber", "reason": REASONS[kind]} in (
-                answer.json()["conditions"])
+            return answer.status_code == 503 and ("subscriber", REASONS[kind]) in (
+                (one["part"], one["reason"]) for one in answer.json()["conditions"])
 
         eventually(found, FOUND_SECONDS_MAX, f"{kind}: red")
         red = time.monotonic() - began

@@ -4,6 +4,7 @@ Each fault is found, told and left without a restart; clients stay connected, an
 them in order from the log, or a gap is told.
 """
 
+import contextlib
 import json
 import time
 from types import SimpleNamespace
@@ -18,7 +19,7 @@ from Fixtures.waiting import eventually
 # A probe that a busy host keeps for two seconds is not lost: a link that was made anew would be told a second time.
 LIMITS = {"redisProbeMs": 200, "redisProbeTimeoutMs": 2_000, "redisCallMs": 500}
 FOUND_SECONDS_MAX = 10
-SUBSCRIBER, SHARD_0 = named("-subscriber"), named("-shard-0")
+SUBSCRIBER, SUBSCRIBER_0, SHARD_0 = named("-subscriber"), named("-shard-0-subscriber"), named("-shard-0")
 
 
 @pytest.fixture
@@ -43,13 +44,18 @@ def pair(gateway, server, proxy):
 
 def conditions(gw):
     """What keeps the gateway from being ready, as (part, reason)."""
+    return [(part, reason) for part, _, reason in named_conditions(gw)]
+
+
+def named_conditions(gw):
+    """The same with the shard whose subscriber link a part is, as (part, shard, reason)."""
     answer = gw.ops("/readyz")
     body = answer.json()
     if answer.status_code == 200:
         assert body["status"] == "ready" and body["probeAgeMs"] >= 0
         return []
     assert answer.status_code == 503 and body["reason"] == body["conditions"][0]["reason"]
-    return [(one["part"], one["reason"]) for one in body["conditions"]]
+    return [(one["part"], one.get("shard"), one["reason"]) for one in body["conditions"]]
 
 
 def found(gw, part, *reasons):
@@ -66,9 +72,10 @@ def green(gw):
 
 
 def told(gw, part, reason):
-    """How often the log says it."""
+    """How often the log says it, of the shard of which it says it most often."""
     lines = [json.loads(line) for line in gw.log_text.splitlines()]
-    return sum(line.get("part") == part and line.get("reason") == reason for line in lines)
+    found = [line.get("shard") for line in lines if line.get("part") == part and line.get("reason") == reason]
+    return max((found.count(shard) for shard in found), default=0)
 
 
 def expect_offsets(client, first, last):
@@ -106,11 +113,55 @@ def test_mute_links(pair, proxy, topic, when, part, reasons):
     assert gw.metric("switchboard_ready") == 1
 
 
+def clients_of_both_shards(stack, gw, redis, topic):
+    """Clients until both shards have subscribed to the topic."""
+    clients = []
+    while redis.pubsub_numsub(topic)[0][1] < 2:
+        assert len(clients) < 64, "all clients are on one shard"
+        clients.append(stack.enter_context(gw.client()))
+        clients[-1].subscribe(topic)
+    return clients
+
+
+@pytest.mark.parametrize("mute", [0, 1])
+def test_a_mute_subscriber_of_one_shard_is_named_and_its_topics_are_repaired(pair, proxy, server, topic, mute):
+    """Only this link is dialled again; members on the other shard miss nothing meanwhile."""
+    gw, other = pair
+    others_name = f"-shard-{1 - mute}-subscriber"
+
+    def other_link(redis):
+        return [one["id"] for one in redis.client_list() if one["name"].endswith(others_name)]
+
+    with contextlib.ExitStack() as stack, server.client() as redis:
+        clients = clients_of_both_shards(stack, gw, redis, topic)
+        other.publish(topic, "e")
+        for client in clients:
+            expect_offsets(client, 1, 1)
+        before = other_link(redis)
+        proxy.drop_to_client(named(f"-shard-{mute}-subscriber"))
+        for _ in range(3):
+            other.publish(topic, "e")
+        eventually(lambda: ("subscriber", mute, "probe_lost") in named_conditions(gw), FOUND_SECONDS_MAX, "the link")
+        assert {(part, shard) for part, shard, _ in named_conditions(gw)} == {("subscriber", mute)}
+        assert gw.ops("/livez").status_code == 200
+        proxy.heal()
+        green(gw)
+        other.publish(topic, "e")
+        for client in clients:
+            expect_offsets(client, 2, 5)
+            client.expect_nothing()
+        assert other_link(redis) == before != []
+    lines = [json.loads(line) for line in gw.log_text.splitlines()]
+    lost = [line for line in lines if line.get("reason") == "probe_lost" and line.get("part")]
+    assert [(line["part"], line["shard"]) for line in lost] == [("subscriber", str(mute))]
+    assert gw.metric("switchboard_redis_probe_failures_total", part="subscriber") == 1
+
+
 def test_one_mute_shard_leaves_the_other_links_alone(pair, proxy, server):
     gw, _ = pair
 
     def ports(redis):
-        return {one["name"].rpartition("-shard")[2] or one["name"]: one["id"]
+        return {one["name"]: one["id"]
                 for one in redis.client_list() if one["name"].endswith(("-shard-1", "-subscriber"))}
 
     with server.client() as redis:
@@ -129,7 +180,7 @@ def test_wrong_server_for_the_subscriber(pair, proxy, second, topic):
         other.publish(topic, "e")
         expect_offsets(client, 1, 1)
         proxy.retarget(second.socket_path, SUBSCRIBER)
-        assert proxy.reset_all(SUBSCRIBER) == 1
+        assert proxy.reset_all(SUBSCRIBER) == 2
         for _ in range(3):
             other.publish(topic, "e")
         found(gw, "subscriber", "redis_mismatch")
@@ -156,13 +207,13 @@ def test_name_moves_while_only_one_connection_is_cut(pair, proxy, server, second
     with server.client() as redis:
         name = next(one["name"] for one in redis.client_list() if one["name"].endswith("-shard-1"))[:-len("-shard-1")]
         others = {one["name"] for one in redis.client_list() if not one["name"].startswith(name)}
-    every = sorted(["-0", "-1", name + "-subscriber"])
+    every = sorted(["-0", "-1", "-0-subscriber", "-1-subscriber"])
     with gw.client() as client:
         position = client.subscribe(topic)
         other.publish(topic, "e")
         expect_offsets(client, 1, 1)
         proxy.retarget(second.socket_path)
-        assert proxy.reset_all(SUBSCRIBER) == 1
+        assert proxy.reset_all(SUBSCRIBER_0) == 1
         found(gw, "subscriber", "redis_mismatch")
         green(gw)
         assert (links(second), links(server)) == (every, [])

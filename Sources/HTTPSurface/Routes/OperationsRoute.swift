@@ -75,6 +75,7 @@ struct OperationsRoute {
         for (index, condition) in conditions.enumerated() {
             body.append(text: index == 0 ? "{\"part\":" : ",{\"part\":")
             body.append(jsonString: condition.part.name)
+            if let shard = condition.part.shard { body.append(text: ",\"shard\":\(shard)") }
             body.append(text: ",\"reason\":")
             body.append(jsonString: condition.reason.label)
             body.append(text: "}")

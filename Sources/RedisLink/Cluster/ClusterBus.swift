@@ -1,7 +1,7 @@
 internal import Core
 internal import Reactors
 
-/// Receives the channels of a whole cluster, and follows its map.
+/// Receives the channels of a thread from a whole cluster.
 ///
 /// Topics' channels are sharded. The inbox is not, and one master is enough for it. Thread: the reactor's.
 final class ClusterBus: BusSubscriber, ClusterSubscriberOwner {
@@ -18,34 +18,25 @@ final class ClusterBus: BusSubscriber, ClusterSubscriberOwner {
 
     private unowned let owner: any BusSubscriberOwner
     private let setup: LinkSetup
-    private let inbox: [UInt8]
+    private let inbox: [UInt8]?
     private let letterbox: Letterbox
-    private var watch: (any PlacementWatch)?
     private var subscriber: ClusterSubscriber?
     /// The link for the inbox, and the master that it leads to.
     private var plain: (node: ServerID, link: SubscriberLink)?
 
-    init(_ setup: LinkSetup, _ plan: BusPlan, owner: any BusSubscriberOwner) throws(Errno) {
+    init(_ setup: LinkSetup, inbox: [UInt8]?, owner: any BusSubscriberOwner) throws(Errno) {
         self.owner = owner
         self.setup = setup
-        inbox = plan.inbox
+        self.inbox = inbox
         letterbox = Letterbox(owner)
         subscriber = try ClusterSubscriber(
             setup.context, setup.target, name: setup.name + "-subscriber", owner: self
         ) { [unowned owner] in owner.linkMade("subscriber", to: $0.address) }
-        watch = try setup.topology.watch(setup, plan.sentinels) { [unowned self] in watched($0) }
-    }
-
-    private func watched(_ update: PlacementUpdate) {
-        owner.watched(update)
-        guard case .placed(.slots(let map)) = update else { return }
-        subscriber?.use(map)
-        usePlain(map)
     }
 
     /// Subscribes to the inbox at the master of its slot, at which senders publish.
     private func usePlain(_ map: SlotMap) {
-        guard let master = map[HashSlot.of(inbox)], plain?.node != master.id else { return }
+        guard let inbox, let master = map[HashSlot.of(inbox)], plain?.node != master.id else { return }
         plain?.link.stop()
         plain = nil
         let (target, address) = (setup.target, master.address)
@@ -60,13 +51,6 @@ final class ClusterBus: BusSubscriber, ClusterSubscriberOwner {
 
     // MARK: BusSubscriber
 
-    var servers: [BusServer] {
-        guard case .slots(let map)? = watch?.placement else { return [] }
-        return map.masters.map { BusServer(id: $0.id, address: $0.address, slots: map.slots(of: $0.id)) }
-    }
-
-    var placement: Placement? { watch?.placement }
-
     func want(_ channel: [UInt8]) -> Bool { subscriber?.want(channel) ?? false }
 
     func unwant(_ channel: [UInt8]) { subscriber?.unwant(channel) }
@@ -79,12 +63,16 @@ final class ClusterBus: BusSubscriber, ClusterSubscriberOwner {
 
     func reconnect(_ server: ServerID, _ failure: RedisFailure) { subscriber?.reconnect(server, failure) }
 
-    func hint(_ hint: ServerHint) { watch?.hint(hint) }
+    func follow(_ placement: Placement) {
+        guard case .slots(let map) = placement else { return }
+        subscriber?.use(map)
+        usePlain(map)
+    }
 
-    /// Does nothing: a master that has lost its slots refuses publishes on their channels.
-    func followed(by follower: Int, generation: Int) {}
-
-    func work() {}
+    func stop() {
+        subscriber?.stop()
+        plain?.link.stop()
+    }
 
     // MARK: ClusterSubscriberOwner
 
@@ -96,7 +84,7 @@ final class ClusterBus: BusSubscriber, ClusterSubscriberOwner {
 
     func masterChanged(_ node: ServerID) { owner.linkChanged(node) }
 
-    func mapIsStale(_ address: ClusterAddress?) { hint(address.map { .redirected($0) } ?? .suspicion) }
+    func mapIsStale(_ address: ClusterAddress?) { owner.hint(address.map { .redirected($0) } ?? .suspicion) }
 }
 
 @available(*, unavailable)

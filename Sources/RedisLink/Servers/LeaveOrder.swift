@@ -1,8 +1,8 @@
-/// The order in which a process leaves an old master: first the links that publish, then the link that receives.
+/// The order in which a process leaves an old master: first all links that publish, then all links that receive.
 ///
-/// The old master may still accept a publish of this process. The receiving link stays there until no publish of this
+/// The old master may still accept a publish of this process. The receiving links stay there until no publish of this
 /// process can arrive there any more, so that the process misses none of its own events. Pure.
-struct LeaveOrder {
+public struct LeaveOrder: Sendable {
     private struct Waiting {
         let endpoint: RedisURL.Endpoint
         let generation: Int
@@ -15,15 +15,23 @@ struct LeaveOrder {
     private var waiting: Waiting?
 
     /// `followers` is the number of threads with links that publish; `patienceMs` bounds the wait for them.
-    init(followers: Int, patienceMs: Int) {
+    public init(followers: Int, patienceMs: Int) {
         self.followers = followers
         self.patienceMs = patienceMs
     }
 
-    /// Whether the receiving link may take a map now; `present` is the map that it has.
+    /// Whether the receiving links may take a placement now; `present` is the one that they have.
+    public mutating func mayTake(_ placement: Placement, after present: Placement?, nowMs: Int) -> Bool {
+        // A master of a cluster that has lost its slots refuses publishes on their channels.
+        guard case .servers(let new) = placement else { return true }
+        guard case .servers(let old)? = present else { return mayTake(new, after: nil, nowMs: nowMs) }
+        return mayTake(new, after: old, nowMs: nowMs)
+    }
+
+    /// Whether they may take a map now; `present` is the map that they have.
     mutating func mayTake(_ map: ServerMap, after present: ServerMap?, nowMs: Int) -> Bool {
         let new = map.masters.first?.endpoint
-        // A second map at once must not let the receiving link leave before the others.
+        // A second map at once must not let the receiving links leave before the others.
         if let waiting, waiting.endpoint == new { return false }
         guard let old = present?.masters.first?.endpoint, let new, old != new else {
             waiting = nil
@@ -34,15 +42,18 @@ struct LeaveOrder {
         return false
     }
 
-    /// Whether the receiving link may follow, because the last follower has taken the map of that generation.
-    mutating func followed(by follower: Int, generation: Int) -> Bool {
+    /// Whether the receiving links wait for those that publish.
+    public var isWaiting: Bool { waiting != nil }
+
+    /// Whether the receiving links may follow, because the last follower has taken the map of that generation.
+    public mutating func followed(by follower: Int, generation: Int) -> Bool {
         guard let awaited = waiting, generation >= awaited.generation else { return false }
         waiting?.followers.remove(follower)
         return end(waiting?.followers.isEmpty == true)
     }
 
-    /// Whether the receiving link may follow, because the others had time enough; called often.
-    mutating func isOverdue(nowMs: Int) -> Bool {
+    /// Whether the receiving links may follow, because the others had time enough; called often.
+    public mutating func isOverdue(nowMs: Int) -> Bool {
         end(waiting.map { nowMs - $0.sinceMs >= patienceMs } ?? false)
     }
 

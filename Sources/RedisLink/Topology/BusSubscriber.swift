@@ -1,11 +1,7 @@
-/// The links that receive channels, from wherever the channels are.
+/// The links of a thread that receive channels, from wherever the channels are.
 ///
 /// Thread: the reactor's.
 public protocol BusSubscriber: AnyObject {
-    /// The servers that channels come from now; on a cluster none before the first map.
-    var servers: [BusServer] { get }
-    /// The present placement; `nil` where the address is constant.
-    var placement: Placement? { get }
     /// Wants a channel; returns `true` when it is live already, otherwise the owner is notified later.
     func want(_ channel: [UInt8]) -> Bool
     /// Stops wanting a channel.
@@ -16,12 +12,10 @@ public protocol BusSubscriber: AnyObject {
     func report(of server: ServerID) -> LinkReport
     /// Gives up the connection to a server and dials again.
     func reconnect(_ server: ServerID, _ failure: RedisFailure)
-    /// Takes a reason to ask where the servers are.
-    func hint(_ hint: ServerHint)
-    /// A thread with links that publish has left all servers that are not in the placement of that generation.
-    func followed(by follower: Int, generation: Int)
-    /// Acts where only time has passed; called often.
-    func work()
+    /// Leads the links to the servers of a placement; links that lead elsewhere end.
+    func follow(_ placement: Placement)
+    /// Ends every link.
+    func stop()
 }
 
 /// The callbacks of the links that receive channels.
@@ -38,8 +32,8 @@ public protocol BusSubscriberOwner: AnyObject {
     func allChannelsLost(_ failure: RedisFailure)
     /// The link to a server was connected or lost.
     func linkChanged(_ server: ServerID)
-    /// The watch of the servers has a result; links that publish are to follow a placement first.
-    func watched(_ update: PlacementUpdate)
+    /// A link asks for the placement, which ``BusSubscriber/follow(_:)`` takes.
+    func hint(_ hint: ServerHint)
     /// A link is made; returns the figures in which it counts. `address` is `nil` unless it leads to a master of a cluster.
     func linkMade(_ name: String, to address: ClusterAddress?) -> RedisStatistics
 }
@@ -61,19 +55,11 @@ public struct BusServer: Equatable, Sendable {
     }
 }
 
-/// The requirements for the links that receive channels.
-public struct BusPlan {
-    /// The plain channel on which other processes send to this one.
-    let inbox: [UInt8]
-    /// The number of threads with links that publish: they leave an old master first.
-    let followers: Int
-    /// The figures of the questions to Sentinels.
-    let sentinels: SentinelStatistics
-
-    /// Takes the requirements.
-    public init(inbox: [UInt8], followers: Int, sentinels: SentinelStatistics) {
-        self.inbox = inbox
-        self.followers = followers
-        self.sentinels = sentinels
+extension RedisTopology {
+    /// The servers that channels come from at a placement; on a cluster none before the first map.
+    public func servers(at placement: Placement?) -> [BusServer] {
+        guard isSharded else { return [BusServer(id: [], address: nil, slots: [])] }
+        guard case .slots(let map)? = placement else { return [] }
+        return map.masters.map { BusServer(id: $0.id, address: $0.address, slots: map.slots(of: $0.id)) }
     }
 }

@@ -18,7 +18,9 @@ struct ClusterTopology: RedisTopology {
         try ClusterLink(setup.context, setup.target, name: setup.name, registry: registry, observer: observer)
     }
 
-    func bus(_ setup: LinkSetup, _ plan: BusPlan, owner: any BusSubscriberOwner) throws(Errno) -> any BusSubscriber {
-        try ClusterBus(setup, plan, owner: owner)
+    func bus(
+        _ setup: LinkSetup, inbox: [UInt8]?, owner: any BusSubscriberOwner
+    ) throws(Errno) -> any BusSubscriber {
+        try ClusterBus(setup, inbox: inbox, owner: owner)
     }
 }

@@ -16,8 +16,12 @@ public protocol RedisTopology: Sendable {
     func calls(
         _ setup: LinkSetup, registry: ScriptRegistry, observer: any LinkObserver
     ) throws(Errno) -> any RedisLinks
-    /// Makes the links that receive channels, with a watch of their own.
-    func bus(_ setup: LinkSetup, _ plan: BusPlan, owner: any BusSubscriberOwner) throws(Errno) -> any BusSubscriber
+    /// Makes a thread's links that receive channels, and begins to dial.
+    ///
+    /// `inbox` is the plain channel on which other processes send to this one, for the thread that receives it.
+    func bus(
+        _ setup: LinkSetup, inbox: [UInt8]?, owner: any BusSubscriberOwner
+    ) throws(Errno) -> any BusSubscriber
 }
 
 extension RedisTarget {

@@ -22,7 +22,9 @@ struct SentinelTopology: RedisTopology {
         try CallLink(setup, PrimaryDirectory { observer.hint($0) }, registry, observer)
     }
 
-    func bus(_ setup: LinkSetup, _ plan: BusPlan, owner: any BusSubscriberOwner) throws(Errno) -> any BusSubscriber {
-        try ServerBus(setup, plan, owner: owner)
+    func bus(
+        _ setup: LinkSetup, inbox: [UInt8]?, owner: any BusSubscriberOwner
+    ) throws(Errno) -> any BusSubscriber {
+        try ServerBus(setup, inbox: inbox, owner: owner)
     }
 }

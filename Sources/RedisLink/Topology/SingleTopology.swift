@@ -18,7 +18,9 @@ struct SingleTopology: RedisTopology {
         try CallLink(setup, PrimaryDirectory(fixed: setup.target.url), registry, observer)
     }
 
-    func bus(_ setup: LinkSetup, _ plan: BusPlan, owner: any BusSubscriberOwner) throws(Errno) -> any BusSubscriber {
-        try ServerBus(setup, plan, owner: owner)
+    func bus(
+        _ setup: LinkSetup, inbox: [UInt8]?, owner: any BusSubscriberOwner
+    ) throws(Errno) -> any BusSubscriber {
+        try ServerBus(setup, inbox: inbox, owner: owner)
     }
 }

@@ -3,14 +3,20 @@
 /// Writing an event to thousands of members takes many ticks. Without a pause, a busy topic would fill the loop with
 /// writes of few events each. With one, events that arrive meanwhile share one write for each member. Publishes, pings
 /// and handshakes find the loop free for a fifth of the time. A topic whose events are further apart than a round and
-/// its pause never waits. Pure: time is a parameter.
+/// its pause never waits.
+///
+/// Several shards serve a topic at once, each a part of the members, and their rounds are shorter. Each then waits for
+/// as long as the members of the others would take it, so that a write has as many events as with one shard. Pure: time
+/// is a parameter.
 public struct FanoutPacing: Sendable {
     /// When the round began, monotonic microseconds; `nil` between rounds.
     private var begunUs: Int?
     private var endUs = Int.min
 
-    /// The pause is a quarter of the round's duration, but at most this, in microseconds.
+    /// The pause is a quarter of the duration of a round through all members, but at most this, in microseconds.
     static let usMax = 2_000
+    /// The further pause for members on other shards is at most this, in microseconds.
+    static let othersUsMax = 20_000
 
     /// No round has begun, and no pause is due.
     public init() {}
@@ -26,10 +32,13 @@ public struct FanoutPacing: Sendable {
         begunUs = begunUs ?? nowUs
     }
 
-    /// The round has ended and the pause begins.
-    public mutating func begins(nowUs: Int) {
+    /// The round through this shard's share of the members has ended, and the pause begins.
+    public mutating func begins(nowUs: Int, _ share: FanoutShare) {
         guard let begunUs else { return }
         self.begunUs = nil
-        endUs = nowUs + min(max((nowUs - begunUs) / 4, 0), FanoutPacing.usMax)
+        let ownUs = max(nowUs - begunUs, 0)
+        let othersUs = min(
+            Int(Double(ownUs) * Double(share.all - share.own) / Double(max(share.own, 1))), FanoutPacing.othersUsMax)
+        endUs = nowUs + othersUs + min((ownUs + othersUs) / 4, FanoutPacing.usMax)
     }
 }

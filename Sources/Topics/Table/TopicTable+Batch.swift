@@ -1,5 +1,5 @@
 import Connections
-import Core
+public import Core
 import Dialects
 import Operations
 import Reactors
@@ -23,9 +23,11 @@ extension TopicTable {
         pending.append(feed)
     }
 
+    /// Whether events of this tick wait for ``endBatch()``.
+    public var hasEvents: Bool { !pending.isEmpty }
+
     /// Hands over the events of the tick; large topics begin their rounds.
     public func endBatch() {
-        guard !pending.isEmpty else { return }
         for feed in pending {
             if feed.members.count > limits.fanoutSliceMembers {
                 rounds.append(feed)
@@ -39,6 +41,9 @@ extension TopicTable {
 
     /// Whether ``serveSlice()`` has work.
     public var hasRounds: Bool { !rounds.isEmpty }
+
+    /// The topic that ``serveSlice()`` serves next, and its members.
+    public var served: (topic: Topic, members: Int)? { rounds.first.map { ($0.topic, $0.members.count) } }
 
     /// Serves the next members of a large topic; true when a round has ended, and the next topic's begins.
     public func serveSlice() -> Bool {

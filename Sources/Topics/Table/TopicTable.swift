@@ -4,9 +4,9 @@ public import Dialects
 public import Operations
 import Reactors
 
-/// The topics of one shard: their members, and the way of an event from the bus to the members.
+/// The topics of one shard: their members, and the way of an event from the subscription to the members.
 ///
-/// A first member asks the bus for the channel. Once Redis has confirmed it, one read of the log answers all waiting
+/// A first member makes the shard subscribe to the channel. Once Redis has confirmed it, one read of the log answers all waiting
 /// clients. Events received meanwhile follow, and the clients are live. Thread: the shard's.
 public final class TopicTable<Client: TopicClient> {
     let limits: Limits
@@ -77,11 +77,8 @@ public final class TopicTable<Client: TopicClient> {
         if let known = feeds[request.topic] {
             feed = known
         } else {
-            guard channels.want(request.topic) else {
-                return client.refused(
-                    Refusal(.unavailable, "the gateway is overloaded; try again"), topic: request.topic, ref: ref)
-            }
             feed = LocalTopic(topic: request.topic, ledger: pastLedgers.take(request.topic) ?? TopicLedger())
+            feed.isConfirmed = channels.want(request.topic)
             feeds[request.topic] = feed
             statistics.topics.set(feeds.count)
         }
@@ -131,7 +128,7 @@ public final class TopicTable<Client: TopicClient> {
         answerJoining(feed)
     }
 
-    /// The subscription is lost, or messages to this shard were: every topic is repaired once it is confirmed.
+    /// The subscription is lost: every topic is repaired once it is confirmed.
     public func lost() {
         for feed in feeds.values {
             feed.isConfirmed = false
@@ -158,9 +155,8 @@ public final class TopicTable<Client: TopicClient> {
         emptied.removeAll { feed in
             // A topic may have been emptied more than once, or have been given up already.
             guard feeds[feed.topic] === feed, feed.isEmpty, let since = feed.emptySinceMs else { return true }
-            guard nowMs - since >= limits.topicLingerMs, channels.unwant(feed.topic) else {
-                return false
-            }
+            guard nowMs - since >= limits.topicLingerMs else { return false }
+            channels.unwant(feed.topic)
             feed.ledger.ends(at: feed.cursor.position)
             pastLedgers.keep(feed.ledger, of: feed.topic)
             feeds[feed.topic] = nil

@@ -12,29 +12,37 @@ private let other = Array(repeating: UInt8(ascii: "2"), count: 40)
 /// Probes of two shards, interval 100 and timeout 300, everything up at time 0.
 private func connected(shards: Int = 2) -> DeliveryProbes {
     var probes = DeliveryProbes(shards: shards, intervalMs: 100, timeoutMs: 300)
-    probes.subscriber(.up(runID: one), nowMs: 0)
-    for shard in 0..<shards { probes.shard(shard, .up(runID: one), nowMs: 0) }
-    probes.subscriberLive()
+    for shard in 0..<shards { probes.subscriber(shard, .up(runID: one), nowMs: 0) }
+    for shard in 0..<shards { probes.calls(shard, .up(runID: one), nowMs: 0) }
+    for shard in 0..<shards { probes.subscriberLive(shard) }
     return probes
 }
 
 extension DeliveryProbes {
     fileprivate mutating func due(_ nowMs: Int) -> [Step] { due(nowMs: nowMs, resumedMs: .min) }
-    fileprivate mutating func back(_ number: Int, _ shard: Int, _ nowMs: Int) -> Bool {
-        returned(number, shard: shard, nowMs: nowMs)
+    /// A shard's number returns, at one shard or at both; whether all awaited it.
+    fileprivate mutating func back(_ number: Int, _ publisher: Int, _ nowMs: Int, at shards: [Int] = [0, 1]) -> Bool {
+        var areAwaited = true
+        for shard in shards {
+            areAwaited = returned(number, of: publisher, at: shard, nowMs: nowMs) && areAwaited
+        }
+        return areAwaited
     }
-    fileprivate var told: [String] { conditions.map { "\($0.part.name) \($0.reason.label)" } }
+    fileprivate var told: [String] {
+        conditions.map { "\($0.part.name)\($0.part.shard.map { " \($0)" } ?? "") \($0.reason.label)" }
+    }
 }
 
 @Suite struct DeliveryProbesTests {
     @Test func numbersThatComeBackAreFollowedByTheNextAfterTheInterval() {
         var probes = connected()
         #expect(probes.due(0) == [.send(number: 1, shards: [0, 1])])
-        #expect(probes.told == ["subscriber unproven"])
+        #expect(probes.told == ["subscriber 0 unproven", "subscriber 1 unproven"])
         #expect(probes.provenMs == nil)
         #expect(probes.back(2, 0, 5) == false)
         #expect(probes.back(1, 2, 5) == false)
         #expect(probes.back(1, -1, 5) == false)
+        #expect(probes.back(1, 0, 5, at: [2]) == false)
         #expect(probes.back(1, 0, 5) == true)
         #expect(probes.back(1, 0, 5) == false, "once")
         #expect(probes.told == ["shard-1 unproven"])
@@ -70,93 +78,145 @@ extension DeliveryProbes {
         #expect(probes.due(300) == [.reconnect([.shard(1)], .probeLost)])
         #expect(probes.told == ["shard-1 probe_lost"])
         #expect(probes.back(1, 1, 301) == false, "too late")
-        probes.shard(1, .down(RedisFailure(.timedOut)), nowMs: 310)
+        probes.calls(1, .down(RedisFailure(.timedOut)), nowMs: 310)
         #expect(probes.told == ["shard-1 probe_lost"], "its end is our doing")
-        probes.shard(1, .down(RedisFailure(.disconnected)), nowMs: 320)
+        probes.calls(1, .down(RedisFailure(.disconnected)), nowMs: 320)
         #expect(probes.told == ["shard-1 disconnected"], "a dial of another outcome is news")
-        probes.shard(1, .up(runID: one), nowMs: 330)
+        probes.calls(1, .up(runID: one), nowMs: 330)
         #expect(probes.told == ["shard-1 unproven"])
         #expect(probes.due(330) == [.send(number: 4, shards: [1])], "at once")
         #expect(probes.back(4, 1, 331) == true)
         #expect(probes.told == [])
     }
 
+    /// Calls of both shards work, as the other subscriber link shows: only the mute link is dialled again.
+    @Test func aSubscriberThatBringsNothingIsConvictedAlone() {
+        var probes = connected()
+        _ = probes.due(0)
+        #expect(probes.back(1, 0, 1) == true)
+        #expect(probes.back(1, 1, 1) == true)
+        #expect(probes.due(100) == [.send(number: 2, shards: [0, 1])])
+        for publisher in 0..<2 { #expect(probes.back(2, publisher, 101, at: [0]) == true) }
+        #expect(probes.due(399) == [.send(number: 3, shards: [0, 1])], "the other link is proven meanwhile")
+        for publisher in 0..<2 { #expect(probes.back(3, publisher, 399, at: [0]) == true) }
+        #expect(probes.due(400) == [.reconnect([.subscriber(1)], .probeLost)])
+        #expect(probes.told == ["subscriber 1 probe_lost"])
+        #expect(probes.due(401) == [], "once")
+        probes.subscriber(1, .down(RedisFailure(.timedOut)), nowMs: 410)
+        probes.subscriber(1, .up(runID: one), nowMs: 420)
+        #expect(probes.told == ["subscriber 1 probe_lost"])
+        probes.subscriberLive(1)
+        #expect(probes.due(421) == [.send(number: 4, shards: [0, 1])], "at once")
+        #expect(probes.back(4, 0, 422, at: [1]) == true)
+        #expect(probes.told == [])
+    }
+
+    /// Each number comes from one of two shards: it was published, since another link brought it.
+    @Test func aSubscriberThatLacksTheNumbersOfOneShardIsConvicted() {
+        var probes = connected()
+        _ = probes.due(0)
+        #expect(probes.back(1, 0, 1) == true)
+        #expect(probes.back(1, 1, 1, at: [0]) == true)
+        #expect(probes.due(300) == [.reconnect([.subscriber(1)], .probeLost)])
+        #expect(probes.told == ["subscriber 1 probe_lost"])
+    }
+
+    @Test func aMuteSubscriberAndAnotherShardsMuteCallsAreBothFound() {
+        var probes = connected()
+        _ = probes.due(0)
+        #expect(probes.back(1, 0, 1, at: [0]) == true)
+        #expect(probes.due(300) == [.reconnect([.subscriber(1), .shard(1)], .probeLost)])
+    }
+
     @Test func lossOfAllConvictsAll() {
         var probes = connected()
         _ = probes.due(0)
         #expect(probes.due(299) == [])
-        #expect(probes.due(300) == [.reconnect([.subscriber, .shard(0), .shard(1)], .probeLost)])
-        #expect(probes.told == ["subscriber probe_lost", "shard-0 probe_lost", "shard-1 probe_lost"])
+        #expect(
+            probes.due(300) == [.reconnect([.subscriber(0), .subscriber(1), .shard(0), .shard(1)], .probeLost)])
+        #expect(
+            probes.told == [
+                "subscriber 0 probe_lost", "subscriber 1 probe_lost", "shard-0 probe_lost", "shard-1 probe_lost",
+            ])
         #expect(probes.due(301) == [], "once")
     }
 
     @Test func theOnlyShardsLossConvictsAll() {
         var probes = connected(shards: 1)
         _ = probes.due(0)
-        #expect(probes.due(300) == [.reconnect([.subscriber, .shard(0)], .probeLost)])
+        #expect(probes.due(300) == [.reconnect([.subscriber(0), .shard(0)], .probeLost)])
     }
 
-    @Test func silenceConvictsTheSubscriberWhateverBecomesOfTheShardsLinks() {
+    @Test func silenceConvictsTheSubscribersWhateverBecomesOfTheLinksForCalls() {
         var probes = connected()
         _ = probes.due(0)
-        for shard in 0..<2 { probes.shard(shard, .down(RedisFailure(.timedOut)), nowMs: 200) }
+        for shard in 0..<2 { probes.calls(shard, .down(RedisFailure(.timedOut)), nowMs: 200) }
         #expect(probes.due(299) == [])
-        #expect(probes.due(300) == [.reconnect([.subscriber], .probeLost)])
+        #expect(probes.due(300) == [.reconnect([.subscriber(0), .subscriber(1)], .probeLost)])
         #expect(probes.due(1_000) == [], "nothing is asked for any more")
     }
 
-    @Test func aSubscriptionThatIsNotConfirmedConvictsTheSubscriber() {
+    @Test func aSubscriptionThatIsNotConfirmedConvictsItsLink() {
         var probes = DeliveryProbes(shards: 1, intervalMs: 100, timeoutMs: 300)
-        #expect(probes.told == ["subscriber connecting", "shard-0 connecting"])
-        probes.shard(0, .up(runID: one), nowMs: 0)
+        #expect(probes.told == ["subscriber 0 connecting", "shard-0 connecting"])
+        probes.calls(0, .up(runID: one), nowMs: 0)
         #expect(probes.due(10) == [])
-        probes.subscriber(.up(runID: one), nowMs: 20)
-        #expect(probes.told == ["subscriber subscribing"])
+        probes.subscriber(0, .up(runID: one), nowMs: 20)
+        #expect(probes.told == ["subscriber 0 subscribing"])
         #expect(probes.due(319) == [])
-        #expect(probes.due(320) == [.reconnect([.subscriber], .probeLost)])
+        #expect(probes.due(320) == [.reconnect([.subscriber(0)], .probeLost)])
     }
 
-    @Test func theSubscribersEndVoidsWhatIsOnItsWay() {
+    @Test func aSubscribersEndVoidsWhatIsOnItsWay() {
         var probes = connected()
         _ = probes.due(0)
-        probes.subscriber(.down(RedisFailure(.loading)), nowMs: 10)
-        #expect(probes.told == ["subscriber loading"])
-        #expect(probes.back(1, 0, 11) == false)
+        probes.subscriber(0, .down(RedisFailure(.loading)), nowMs: 10)
+        #expect(probes.told == ["subscriber 0 loading", "subscriber 1 unproven"])
+        #expect(probes.back(1, 0, 11, at: [0]) == false)
+        #expect(probes.back(1, 0, 11, at: [1]) == true, "the other link brings it")
+        #expect(probes.back(1, 1, 11, at: [1]) == true)
+        probes.subscriber(1, .down(RedisFailure(.loading)), nowMs: 12)
         #expect(probes.due(400) == [])
-        probes.subscriber(.up(runID: one), nowMs: 400)
-        probes.subscriberLive()
+        for shard in 0..<2 { probes.subscriber(shard, .up(runID: one), nowMs: 400) }
+        for shard in 0..<2 { probes.subscriberLive(shard) }
         #expect(probes.due(401) == [.send(number: 2, shards: [0, 1])])
     }
 
     @Test func differentProcessesAreLeftWhenTheyStayDifferent() {
         var probes = connected()
-        probes.subscriber(.up(runID: other), nowMs: 50)
-        #expect(probes.due(50) == [], "not confirmed yet")
-        #expect(probes.due(349) == [])
-        #expect(probes.due(350) == [.reconnect([.subscriber, .shard(0), .shard(1)], .redisMismatch)])
-        #expect(probes.told == ["subscriber redis_mismatch"], "the two shards agree")
-        probes.shard(0, .down(RedisFailure(.disconnected)), nowMs: 351)
-        #expect(probes.told == ["subscriber redis_mismatch", "shard-0 connecting"])
+        probes.subscriber(0, .up(runID: other), nowMs: 50)
+        for nowMs in [50, 150, 250] {
+            guard case .send(let number, _)? = probes.due(nowMs).first else { continue }
+            for publisher in 0..<2 { #expect(probes.back(number, publisher, nowMs, at: [1]) == true) }
+        }
+        #expect(
+            probes.due(350)
+                == [.reconnect([.subscriber(0), .subscriber(1), .shard(0), .shard(1)], .redisMismatch)])
+        #expect(probes.told == ["subscriber 0 redis_mismatch"], "the other three agree")
+        probes.calls(0, .down(RedisFailure(.disconnected)), nowMs: 351)
+        #expect(probes.told == ["subscriber 0 redis_mismatch", "shard-0 connecting"])
     }
 
     @Test func aProbeLostBetweenDifferentProcessesIsTheirDifference() {
         var probes = connected()
         _ = probes.due(0)
-        probes.shard(1, .up(runID: other), nowMs: 10)
+        probes.calls(1, .up(runID: other), nowMs: 10)
         #expect(probes.due(10) == [.send(number: 2, shards: [1])])
         #expect(probes.back(1, 0, 11) == true)
-        #expect(probes.due(310) == [.reconnect([.subscriber, .shard(0), .shard(1)], .redisMismatch)])
+        #expect(
+            probes.due(310)
+                == [.reconnect([.subscriber(0), .subscriber(1), .shard(0), .shard(1)], .redisMismatch)])
         #expect(probes.told == ["shard-1 redis_mismatch"])
     }
 
     @Test func aShortDifferenceIsAFailoverOnItsWay() {
         var probes = connected()
-        probes.shard(0, .up(runID: other), nowMs: 10)
+        probes.calls(0, .up(runID: other), nowMs: 10)
         _ = probes.due(10)
-        probes.shard(1, .up(runID: other), nowMs: 100)
+        probes.calls(1, .up(runID: other), nowMs: 100)
         _ = probes.due(100)
-        probes.subscriber(.up(runID: other), nowMs: 200)
-        probes.subscriberLive()
+        for shard in 0..<2 { probes.subscriber(shard, .up(runID: other), nowMs: 200) }
+        for shard in 0..<2 { probes.subscriberLive(shard) }
         #expect(probes.due(309) == [.send(number: 3, shards: [0, 1])])
         #expect(probes.back(3, 0, 310) == true)
         #expect(probes.back(3, 1, 310) == true)
@@ -166,19 +226,24 @@ extension DeliveryProbes {
     /// A shard that had not yet asked stayed with the replica: without a subscriber nobody asked it to publish.
     @Test func aDemotedMasterIsLeftByEveryLink() {
         var probes = connected()
-        probes.shard(0, .down(RedisFailure(.readOnly)), nowMs: 10)
-        #expect(probes.due(10) == [.reconnect([.subscriber, .shard(1)], .redis(.readOnly))])
-        probes.subscriber(.down(nil), nowMs: 11)
-        probes.shard(1, .down(nil), nowMs: 11)
+        probes.calls(0, .down(RedisFailure(.readOnly)), nowMs: 10)
+        #expect(
+            probes.due(10)
+                == [.reconnect([.subscriber(0), .subscriber(1), .shard(1)], .redis(.readOnly))])
+        for shard in 0..<2 { probes.subscriber(shard, .down(nil), nowMs: 11) }
+        probes.calls(1, .down(nil), nowMs: 11)
         #expect(probes.due(1_000) == [])
-        #expect(probes.told == ["subscriber readonly", "shard-0 readonly", "shard-1 readonly"])
+        #expect(
+            probes.told == [
+                "subscriber 0 readonly", "subscriber 1 readonly", "shard-0 readonly", "shard-1 readonly",
+            ])
     }
 
     @Test func linksToOtherServersStayWhenOneIsDemoted() {
         var probes = connected()
-        probes.shard(1, .up(runID: Array("another".utf8)), nowMs: 5)
-        probes.shard(0, .down(RedisFailure(.readOnly)), nowMs: 10)
-        #expect(probes.due(10) == [.reconnect([.subscriber], .redis(.readOnly))])
+        probes.calls(1, .up(runID: Array("another".utf8)), nowMs: 5)
+        probes.calls(0, .down(RedisFailure(.readOnly)), nowMs: 10)
+        #expect(probes.due(10) == [.reconnect([.subscriber(0), .subscriber(1)], .redis(.readOnly))])
     }
 
     @Test func timeThatTheProcessDidNotRunIsNotHeldAgainstLinks() {
@@ -193,10 +258,13 @@ extension DeliveryProbes {
         var probes = connected()
         _ = probes.due(0)
         #expect(probes.back(1, 0, 1) == true)
-        probes.shard(1, .ended, nowMs: 2)
+        probes.calls(1, .ended, nowMs: 2)
+        probes.subscriber(1, .ended, nowMs: 2)
         #expect(probes.told == [])
         #expect(probes.provenMs == 1)
         #expect(probes.due(100) == [.send(number: 2, shards: [0])])
+        #expect(probes.back(2, 0, 101, at: [0]) == true, "no number of the shard is missing")
+        #expect(probes.due(200) == [.send(number: 3, shards: [0])])
     }
 
     /// In random weather every lasting fault is found in time, by the right links, and nothing else is blamed.
@@ -205,150 +273,5 @@ extension DeliveryProbes {
         var world = ProbeWorld(seed: UInt64(seed))
         for _ in 0..<20 { world.round() }
         #expect(world.faults == [], "seed \(seed)")
-    }
-}
-
-/// Links over virtual time: numbers come back late, faults come and go, a given-up link is dialled again.
-private struct ProbeWorld {
-    enum Fault: CaseIterable {
-        case none, muteSubscriber, muteShard, wrongSubscriber, wrongShard, unconfirmed
-    }
-
-    static let (interval, timeout, tick) = (2_500, 5_000, 250)
-    var random: Seeded
-    var probes: DeliveryProbes
-    let shards: Int
-    var nowMs = 0
-    var fault = Fault.none
-    var victim = 0
-    var dials: [(atMs: Int, part: Condition.Part)] = []
-    var returns: [(atMs: Int, number: Int, shard: Int)] = []
-    var confirmMs: Int?
-    /// The parts whose connection leads to the wrong server; it outlasts the fault.
-    var strays: Set<Condition.Part> = []
-    var faults: [String] = []
-
-    init(seed: UInt64) {
-        random = Seeded(seed)
-        shards = Int.random(in: 1...4, using: &random)
-        probes = DeliveryProbes(shards: shards, intervalMs: ProbeWorld.interval, timeoutMs: ProbeWorld.timeout)
-        for part in parts { dials.append((Int.random(in: 0...200, using: &random), part)) }
-    }
-
-    var parts: [Condition.Part] { [.subscriber] + (0..<shards).map { .shard($0) } }
-
-    /// Peace, a fault of random kind and begin for long enough to be found, peace.
-    mutating func round() {
-        fault = .none
-        let proven = run(forMs: 15_000) { $0.probes.conditions.isEmpty }
-        if proven == nil { faults.append("not proven in peace at \(nowMs): \(probes.told)") }
-        let blamedInPeace = run(forMs: Int.random(in: 1...6_000, using: &random)) { !$0.probes.conditions.isEmpty }
-        if blamedInPeace != nil { faults.append("blamed in peace at \(nowMs): \(probes.told)") }
-        fault = Fault.allCases.randomElement(using: &random) ?? .none
-        victim = Int.random(in: 0..<shards, using: &random)
-        switch fault {
-        case .wrongSubscriber, .unconfirmed: redial(.subscriber)
-        case .wrongShard: redial(.shard(victim))
-        case .none, .muteSubscriber, .muteShard: break
-        }
-        let began = nowMs
-        var isFound = false
-        while nowMs - began < 10_000 {
-            step()
-            for part in blamed { check(part, &isFound) }
-            blamed = []
-        }
-        if fault != .none && !isFound { faults.append("\(fault) not found within 10 s") }
-        if fault != .none && probes.conditions.isEmpty { faults.append("\(fault) and proven") }
-    }
-
-    var blamed: [(parts: [Condition.Part], reason: NotReadyReason)] = []
-
-    private mutating func check(
-        _ blame: (parts: [Condition.Part], reason: NotReadyReason), _ isFound: inout Bool
-    ) {
-        isFound = true
-        switch fault {
-        case .none: faults.append("blamed \(blame) without a fault")
-        case .muteShard where shards > 1:
-            if blame.parts != [.shard(victim)] { faults.append("shard \(victim) mute, blamed \(blame)") }
-        case .wrongSubscriber, .wrongShard:
-            if blame.reason != .redisMismatch { faults.append("wrong process, blamed \(blame)") }
-        case .muteSubscriber, .unconfirmed, .muteShard: break
-        }
-    }
-
-    private mutating func run(forMs: Int, until: (Self) -> Bool) -> Int? {
-        let end = nowMs + forMs
-        while nowMs < end {
-            step()
-            blamed = []
-            if until(self) { return nowMs }
-        }
-        return nil
-    }
-
-    private mutating func redial(_ part: Condition.Part) {
-        let down = LinkReport.down(RedisFailure(.timedOut))
-        switch part {
-        case .subscriber:
-            probes.subscriber(down, nowMs: nowMs)
-            returns = []
-            confirmMs = nil
-        case .shard(let shard): probes.shard(shard, down, nowMs: nowMs)
-        case .node, .master: break
-        }
-        dials.append((nowMs + Int.random(in: 100...400, using: &random), part))
-    }
-
-    private mutating func step() {
-        nowMs += Int.random(in: 1...ProbeWorld.tick, using: &random)
-        for dial in dials where dial.atMs <= nowMs {
-            switch dial.part {
-            case .subscriber:
-                let isWrong = fault == .wrongSubscriber
-                stray(dial.part, isWrong)
-                probes.subscriber(.up(runID: isWrong ? other : one), nowMs: nowMs)
-                confirmMs = nowMs + Int.random(in: 0...100, using: &random)
-            case .shard(let shard):
-                let isWrong = fault == .wrongShard && shard == victim
-                stray(dial.part, isWrong)
-                probes.shard(shard, .up(runID: isWrong ? other : one), nowMs: nowMs)
-            case .node, .master: break
-            }
-        }
-        dials.removeAll { $0.atMs <= nowMs }
-        if let confirmMs, confirmMs <= nowMs, fault != .unconfirmed {
-            probes.subscriberLive()
-            self.confirmMs = nil
-        }
-        for back in returns where back.atMs <= nowMs {
-            _ = probes.returned(back.number, shard: back.shard, nowMs: nowMs)
-        }
-        returns.removeAll { $0.atMs <= nowMs }
-        for step in probes.due(nowMs: nowMs, resumedMs: .min) {
-            switch step {
-            case .send(let number, let asked):
-                for shard in asked where arrives(shard) {
-                    returns.append((nowMs + Int.random(in: 0...1_000, using: &random), number, shard))
-                }
-            case .reconnect(let parts, let reason):
-                blamed.append((parts, reason))
-                for part in parts { redial(part) }
-            }
-        }
-    }
-
-    private mutating func stray(_ part: Condition.Part, _ isWrong: Bool) {
-        if isWrong { strays.insert(part) } else { strays.remove(part) }
-    }
-
-    private func arrives(_ shard: Int) -> Bool {
-        guard strays.contains(.shard(shard)) == strays.contains(.subscriber) else { return false }
-        return switch fault {
-        case .none, .wrongSubscriber, .wrongShard: true
-        case .muteSubscriber, .unconfirmed: false
-        case .muteShard: shard != victim
-        }
     }
 }

@@ -24,69 +24,62 @@ struct DeliveryProofTests {
 
     /// Connects both links to a server, and lets its first number return.
     private func prove(_ proof: inout DeliveryProof, _ id: ServerID) throws {
-        proof.subscriber(id, .up(runID: id), nowMs: 0)
-        _ = proof.subscriberLive(id)
-        proof.shard(0, id, .up(runID: id), nowMs: 0)
+        proof.link(.subscriber, 0, id, .up(runID: id), nowMs: 0)
+        _ = proof.subscriberLive(0, id)
+        proof.link(.calls, 0, id, .up(runID: id), nowMs: 0)
         var number: Int?
         for case .probe(id, _, let sent, [0]) in proof.due(id, nowMs: 0, resumedMs: 0) { number = sent }
-        let isReturned = proof.returned(try #require(number), shard: 0, id, nowMs: 10)
+        let isReturned = proof.returned(try #require(number), of: 0, at: 0, id, nowMs: 10)
         #expect(isReturned)
     }
 
     @Test func `the only server is proven under the names of its parts`() throws {
         var proof = proof()
         #expect(proof.conditions == [Condition(.node, .connecting)])
-        let steps = proof.use([only])
-        #expect(steps == [.want(Array("only".utf8)), .reportLinks([])])
-        #expect(proof.conditions.map(\.part) == [.subscriber, .shard(0)])
+        proof.use([only])
+        #expect(proof.channels == [[]: Array("only".utf8)])
+        #expect(proof.conditions.map(\.part) == [.subscriber(0), .shard(0)])
         try prove(&proof, [])
         #expect(proof.conditions.isEmpty && proof.provenMs == 10)
         // It is no master of a cluster, whose figures would be shown.
         let isPartly = proof.isPartlyProven()
         #expect(proof.masters.isEmpty && !isPartly)
         // The same placement again, as after each question to Sentinels, begins nothing anew.
-        let again = proof.use([only])
-        #expect(again.isEmpty && proof.conditions.isEmpty)
+        proof.use([only])
+        #expect(proof.conditions.isEmpty)
     }
 
     @Test func `each master has a channel of its own, and a failing one is known by name`() throws {
         var proof = proof()
-        let steps = proof.use([master(first, port: 1, 0...8_191), master(second, port: 2, 8_192...16_383)])
-        #expect(
-            steps == [
-                .want(HashSlot.tag(of: 0)), .reportLinks(first), .want(HashSlot.tag(of: 8_192)), .reportLinks(second),
-            ])
+        proof.use([master(first, port: 1, 0...8_191), master(second, port: 2, 8_192...16_383)])
+        #expect(proof.channels == [first: HashSlot.tag(of: 0), second: HashSlot.tag(of: 8_192)])
         #expect(proof.server(of: HashSlot.tag(of: 8_192)) == second)
         try prove(&proof, first)
         #expect(proof.conditions.map(\.part.name) == ["subscriber@127.0.0.1:2", "shard-0@127.0.0.1:2"])
+        #expect(proof.conditions.map(\.part.shard) == [0, nil])
         #expect(proof.masters.map(\.isProven) == [true, false])
         #expect(proof.provenMs == nil)
     }
 
     @Test func `a master that takes another's slots takes over its channel`() throws {
         var proof = proof()
-        _ = proof.use([master(first, port: 1, 0...16_383)])
-        let steps = proof.use([master(second, port: 2, 0...16_383)])
-        #expect(steps == [.unwant(HashSlot.tag(of: 0)), .want(HashSlot.tag(of: 0)), .reportLinks(second)])
-        #expect(proof.ids == [second])
+        proof.use([master(first, port: 1, 0...16_383)])
+        proof.use([master(second, port: 2, 0...16_383)])
+        #expect(proof.channels == [second: HashSlot.tag(of: 0)])
     }
 
     @Test func `a master that loses the slot of its channel is proven on another`() throws {
         var proof = proof()
-        _ = proof.use([master(first, port: 1, 0...16_383)])
+        proof.use([master(first, port: 1, 0...16_383)])
         try prove(&proof, first)
-        let steps = proof.use([master(first, port: 1, 100...16_383), master(second, port: 2, 0...99)])
-        #expect(
-            steps == [
-                .unwant(HashSlot.tag(of: 0)), .want(HashSlot.tag(of: 100)), .reportLinks(first),
-                .want(HashSlot.tag(of: 0)), .reportLinks(second),
-            ])
+        proof.use([master(first, port: 1, 100...16_383), master(second, port: 2, 0...99)])
+        #expect(proof.channels == [first: HashSlot.tag(of: 100), second: HashSlot.tag(of: 0)])
         #expect(!proof.conditions.isEmpty)
     }
 
     @Test func `slots without a master are a condition until they have one`() throws {
         var proof = proof()
-        _ = proof.use([master(first, port: 1, 0...99)])
+        proof.use([master(first, port: 1, 0...99)])
         try prove(&proof, first)
         proof.watched(.damaged(uncovered: [100...16_383], open: []))
         #expect(proof.conditions.map(\.reason) == [.slotsUncovered])
@@ -98,17 +91,18 @@ struct DeliveryProofTests {
         var proof = proof()
         proof.watched(.unreachable(RedisFailure(.loading)))
         #expect(proof.conditions.map(\.reason) == [.redis(.loading)])
-        _ = proof.use([master(first, port: 1, 0...16_383)])
+        proof.use([master(first, port: 1, 0...16_383)])
         proof.watched(.placed(.slots(.empty)))
         proof.watched(.unreachable(RedisFailure(.loading)))
         #expect(!proof.conditions.contains { $0.part == .node })
     }
 
     @Test func `the probes' channel counts as subscribed again only after the first time`() {
-        var proof = proof()
-        _ = proof.use([only])
-        let before = proof.subscriberLive([])
-        let after = proof.subscriberLive([])
-        #expect(!before && after)
+        var proof = proof(shards: 2)
+        proof.use([only])
+        let before = proof.subscriberLive(1, [])
+        let after = proof.subscriberLive(1, [])
+        let another = proof.subscriberLive(0, [])
+        #expect(!before && after && !another)
     }
 }

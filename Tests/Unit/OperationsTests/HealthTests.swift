@@ -26,7 +26,7 @@ import Testing
         #expect(health.notReadyBecause == nil)
         #expect(health.probeAgeMs(nowMs: 12) == 7)
         health.set(.descriptors, .red())
-        health.delivery([Condition(.subscriber, .probeLost)], provenMs: 5)
+        health.delivery([Condition(.subscriber(0), .probeLost)], provenMs: 5)
         health.failed(.shard(1), .shardFailed)
         health.drain()
         #expect(health.conditions.map(\.reason) == [.draining, .shardFailed, .probeLost, .row(.descriptors)])

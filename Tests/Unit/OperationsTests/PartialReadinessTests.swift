@@ -5,13 +5,15 @@ import Testing
 
 /// What `--ready-partial` lets pass.
 @Suite struct PartialReadinessTests {
-    static func of(_ name: String, _ reason: NotReadyReason) -> Condition { Condition(.master(name), reason) }
+    static func of(_ part: Condition.Part, _ reason: NotReadyReason) -> Condition {
+        Condition(.master(part, at: "a:1"), reason)
+    }
 
     @Test func aDeadMasterLeavesTheNodeReadyForTheOthers() {
         var readiness = PartialReadiness()
         let dead = [
-            PartialReadinessTests.of("subscriber@a:1", .redis(.disconnected)),
-            PartialReadinessTests.of("shard-0@a:1", .redis(.disconnected)), Condition(.node, .slotsUncovered),
+            PartialReadinessTests.of(.subscriber(0), .redis(.disconnected)),
+            PartialReadinessTests.of(.shard(0), .redis(.disconnected)), Condition(.node, .slotsUncovered),
         ]
         let (some, none) = (readiness.judge(proven: 2, dead), readiness.judge(proven: 0, dead))
         #expect(some)
@@ -20,7 +22,7 @@ import Testing
 
     @Test func atTheStartNobodyComesBeforeWhatIsMissingIsKnownToFail() {
         var readiness = PartialReadiness()
-        let onItsWay = [PartialReadinessTests.of("shard-0@a:1", .connecting)]
+        let onItsWay = [PartialReadinessTests.of(.shard(0), .connecting)]
         let early = readiness.judge(proven: 2, onItsWay)
         let (whole, later) = (readiness.judge(proven: 3, []), readiness.judge(proven: 2, onItsWay))
         #expect(!early)
@@ -40,7 +42,7 @@ import Testing
         for isEnough in [false, true] {
             let health = Health(isPartialEnough: isEnough)
             #expect(!health.isReady)
-            let conditions = [PartialReadinessTests.of("shard-0@a:1", .redis(.disconnected))]
+            let conditions = [PartialReadinessTests.of(.shard(0), .redis(.disconnected))]
             health.delivery(conditions, provenMs: nil, isPartlyProven: true)
             #expect(health.isReady == isEnough)
             #expect(health.conditions == conditions && (health.notReadyBecause == nil) == isEnough)

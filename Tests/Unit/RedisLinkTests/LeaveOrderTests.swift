@@ -77,4 +77,14 @@ struct LeaveOrderTests {
         #expect(order.mayTake(LeaveOrderTests.map(4, port: 1), after: old, nowMs: 310))
         #expect(!order.isOverdue(nowMs: 1_000))
     }
+
+    @Test func `a cluster's placement is taken at once`() {
+        var order = LeaveOrder(followers: 3, patienceMs: 250)
+        let (before, after) = (Placement.servers(old), Placement.servers(new))
+        let isTakenAtOnce = order.mayTake(.slots(.empty), after: .slots(.empty), nowMs: 0)
+        #expect(isTakenAtOnce && !order.isWaiting)
+        let isFirst = order.mayTake(before, after: nil, nowMs: 0)
+        let isNext = order.mayTake(after, after: before, nowMs: 0)
+        #expect(isFirst && !isNext && order.isWaiting)
+    }
 }

@@ -253,13 +253,10 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess, ChannelIntere
 
     func want(_ topic: Topic) -> Bool {
         wishes.append((topic, true))
-        return true
+        return false
     }
 
-    func unwant(_ topic: Topic) -> Bool {
-        wishes.append((topic, false))
-        return true
-    }
+    func unwant(_ topic: Topic) { wishes.append((topic, false)) }
 
     private func takeWishes() {
         for (topic, isForChannel) in wishes {

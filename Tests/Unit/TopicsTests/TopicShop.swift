@@ -62,8 +62,8 @@ final class Joiner: TopicClient {
 
 /// Takes every request for a channel, and does nothing.
 private struct EveryChannel: ChannelInterest {
-    func want(_ topic: Topic) -> Bool { true }
-    func unwant(_ topic: Topic) -> Bool { true }
+    func want(_ topic: Topic) -> Bool { false }
+    func unwant(_ topic: Topic) {}
 }
 
 /// A topic table whose store the test plays, for clients that count.

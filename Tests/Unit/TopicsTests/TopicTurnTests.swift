@@ -160,25 +160,61 @@ import Testing
 
 /// The rests between laps.
 @Suite struct FanoutRestTests {
+    private let alone = FanoutShare(own: 1_000, all: 1_000)
+
     @Test func aRestIsAQuarterOfTheLap() {
         var rest = FanoutPacing()
         #expect(rest.isOver(nowUs: 0))
         rest.workBegins(nowUs: 1_000)
         rest.workBegins(nowUs: 5_000)
         #expect(rest.isOver(nowUs: 5_000), "slices of one lap follow one another")
-        rest.begins(nowUs: 9_000)
+        rest.begins(nowUs: 9_000, alone)
         #expect(!rest.isOver(nowUs: 10_999) && rest.isOver(nowUs: 11_000) && rest.endMs == 12)
-        rest.begins(nowUs: 20_000)
+        rest.begins(nowUs: 20_000, alone)
         #expect(rest.isOver(nowUs: 20_000), "there was no lap")
     }
 
     @Test func aRestHasABound() {
         var rest = FanoutPacing()
         rest.workBegins(nowUs: 0)
-        rest.begins(nowUs: 3_000_000)
+        rest.begins(nowUs: 3_000_000, alone)
         #expect(rest.isOver(nowUs: 3_000_000 + FanoutPacing.usMax))
         rest.workBegins(nowUs: 4_000_000)
-        rest.begins(nowUs: 3_999_000)
+        rest.begins(nowUs: 3_999_000, alone)
         #expect(rest.isOver(nowUs: 3_999_000), "a clock that goes back costs no rest")
+    }
+
+    /// With two shards each lap was half as long, and so was the rest: a write had fewer events.
+    @Test func aLapAndItsRestTakeAsLongWithTwoShardsAsWithOne() {
+        var (whole, half) = (FanoutPacing(), FanoutPacing())
+        whole.workBegins(nowUs: 0)
+        whole.begins(nowUs: 6_000, alone)
+        half.workBegins(nowUs: 0)
+        half.begins(nowUs: 3_000, FanoutShare(own: 500, all: 1_000))
+        for nowUs in [7_499, 7_500] { #expect(whole.isOver(nowUs: nowUs) == half.isOver(nowUs: nowUs)) }
+        #expect(!half.isOver(nowUs: 7_499) && half.isOver(nowUs: 7_500))
+    }
+
+    @Test func theRestForOtherShardsHasABound() {
+        var rest = FanoutPacing()
+        rest.workBegins(nowUs: 0)
+        rest.begins(nowUs: 3_000_000, FanoutShare(own: 1, all: 1_000_000))
+        #expect(rest.isOver(nowUs: 3_000_000 + FanoutPacing.othersUsMax + FanoutPacing.usMax))
+        rest.workBegins(nowUs: 4_000_000)
+        rest.begins(nowUs: 4_000_400, FanoutShare(own: 0, all: 0))
+        #expect(rest.isOver(nowUs: 4_000_500), "all members have left")
+    }
+
+    @Test func shardsCountEachOthersMembersUntilTheirRoundsEnd() throws {
+        let crowds = FanoutCrowds()
+        let (topic, other) = (try #require(Topic("shop:1")), try #require(Topic("shop:2")))
+        #expect(crowds.share(of: topic, shard: 0, members: 500, nowMs: 0) == FanoutShare(own: 500, all: 500))
+        #expect(crowds.share(of: topic, shard: 1, members: 300, nowMs: 10) == FanoutShare(own: 300, all: 800))
+        #expect(crowds.share(of: other, shard: 1, members: 400, nowMs: 10) == FanoutShare(own: 400, all: 400))
+        #expect(crowds.share(of: topic, shard: 0, members: 600, nowMs: 20) == FanoutShare(own: 600, all: 900))
+        let later = 10 + FanoutCrowds.lifeMs
+        #expect(crowds.share(of: topic, shard: 0, members: 600, nowMs: later) == FanoutShare(own: 600, all: 600))
+        crowds.sweep(nowMs: later + FanoutCrowds.lifeMs)
+        #expect(crowds.share(of: topic, shard: 1, members: 1, nowMs: 20) == FanoutShare(own: 1, all: 1))
     }
 }

@@ -152,13 +152,10 @@ final class TopicWorld: TopicReader, ChannelInterest {
 
     func want(_ topic: Topic) -> Bool {
         wishes.append(true)
-        return true
+        return false
     }
 
-    func unwant(_ topic: Topic) -> Bool {
-        wishes.append(false)
-        return true
-    }
+    func unwant(_ topic: Topic) { wishes.append(false) }
 
     private func takeWishes() {
         for isForChannel in wishes {

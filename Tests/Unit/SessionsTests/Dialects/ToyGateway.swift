@@ -58,8 +58,8 @@ final class ToyGateway {
 
 /// Only a session with a token has to show a good one, and every channel may be had.
 private final class ToyServices: QuietServices, ChannelInterest {
-    func want(_ topic: Topic) -> Bool { true }
-    func unwant(_ topic: Topic) -> Bool { true }
+    func want(_ topic: Topic) -> Bool { false }
+    func unwant(_ topic: Topic) {}
     func admit(_ caller: Caller, showing token: [UInt8]?, at address: IPAddress?) -> Result<Caller, Refusal> {
         token.map { $0.elementsEqual("good".utf8) } ?? true
             ? .success(caller) : .failure(Refusal(.unauthorized, "a wrong token"))
