@@ -168,8 +168,7 @@ extension SessionState {
     mutating func joined(_ topic: Topic) {
         if let index = index(of: topic), let wish = holdings[index].take(.topic) {
             granted()
-            holdings[index].isLive = true
-            holdings[index].isAcknowledged = true
+            holdings[index].goesLive(topic)
             if wish.presence { watch(topic) }
             guard followings?.topic == topic else { return }
             followings?.isHeard = true
