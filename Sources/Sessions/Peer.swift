@@ -29,7 +29,7 @@ public final class Peer: SessionOutput {
     /// Budget of sessions that may be opened.
     ///
     /// Checking a token costs a signature verification, and each session begins with full rates.
-    private var dialects: TokenBucket
+    private var openings: TokenBucket
     /// Whether the dialect machine decorates events now.
     private var isDecorating: Bool
 
@@ -39,8 +39,7 @@ public final class Peer: SessionOutput {
         self.dialect = dialect
         self.caller = caller
         machine = dialect.converse()
-        let perSecond = services.rules.limits.authenticationsPerSecond
-        dialects = TokenBucket(RateLimit(perSecond: perSecond, burst: perSecond * 10), nowMs: services.clock.nowMs)
+        openings = TokenBucket(services.rules.authenticationRate, nowMs: services.clock.nowMs)
         isDecorating = machine.isDecorating
     }
 
@@ -139,8 +138,9 @@ public final class Peer: SessionOutput {
 
     private func open(_ sessionID: SessionID, _ token: [UInt8]?) {
         guard session(sessionID) == nil else { return }
-        guard dialects.take(nowMs: services.clock.nowMs) else {
-            let waitMs = max(dialects.waitMs(nowMs: services.clock.nowMs) ?? 1, 1)
+        let (rate, nowMs) = (services.rules.authenticationRate, services.clock.nowMs)
+        guard openings.take(of: rate, nowMs: nowMs) else {
+            let waitMs = max(openings.waitMs(of: rate, nowMs: nowMs) ?? 1, 1)
             let refusal = Refusal(.rateLimited, "too many doors opened in a row", retryAfterMs: waitMs)
             converse { $0.refused(sessionID, refusal, &$1) }
             return

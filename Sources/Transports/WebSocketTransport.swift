@@ -155,7 +155,7 @@ public final class WebSocketTransport: ConnectionTransport {
     }
 
     private func takeControl() -> Bool {
-        if isEcho || controls.take(nowMs: context.clock.nowMs) { return true }
+        if isEcho || controls.take(of: context.controlRate, nowMs: context.clock.nowMs) { return true }
         close(.policyViolation, detail: "too many control frames")
         return false
     }

@@ -44,19 +44,10 @@ struct SessionState {
         self.caller = caller
         self.address = address
         self.nowMs = nowMs
-        let limits = rules.limits
-        messages = RateLadder(
-            RateLimit(perSecond: limits.messagesPerSecond, burst: limits.messagesPerSecond * 2),
-            refusalsMax: limits.refusalsMax, nowMs: nowMs)
-        joins = TokenBucket(
-            RateLimit(
-                perSecond: limits.joinsPerSecond, burst: max(limits.joinsPerSecond * 2, limits.subscribeBatchMax)),
-            nowMs: nowMs)
-        authentications = TokenBucket(
-            RateLimit(
-                perSecond: limits.authenticationsPerSecond, burst: limits.authenticationsPerSecond * 10),
-            nowMs: nowMs)
-        idleMs = nowMs + limits.authenticateMs
+        messages = RateLadder(rules.messageRate, nowMs: nowMs)
+        joins = TokenBucket(rules.joinRate, nowMs: nowMs)
+        authentications = TokenBucket(rules.authenticationRate, nowMs: nowMs)
+        idleMs = nowMs + rules.limits.authenticateMs
     }
 
     var limits: Limits { rules.limits }
@@ -97,7 +88,7 @@ struct SessionState {
     // MARK: Messages
 
     private mutating func received(_ message: Result<ClientRequest, DialectRefusal>) {
-        let step = caller.isService ? .serve : messages.take(nowMs: nowMs)
+        let step = caller.isService ? .serve : messages.take(of: rules.messageRate, nowMs: nowMs)
         switch (message, step) {
         case (.success(let request), .refuse(let retryAfterMs)):
             rateLimited("more than \(limits.messagesPerSecond) messages a second", retryAfterMs, ref: request.ref)
@@ -118,7 +109,9 @@ struct SessionState {
     }
 
     /// Milliseconds for which the transport must not read from the client, since it sends too fast; 0 when it may read.
-    func readDelayMs(nowMs: Int) -> Int { isClosed ? 0 : messages.delayMs(nowMs: nowMs) }
+    func readDelayMs(nowMs: Int) -> Int {
+        isClosed ? 0 : messages.delayMs(of: rules.messageRate, nowMs: nowMs)
+    }
 
     private mutating func perform(_ request: ClientRequest) {
         let ref = request.ref
@@ -140,8 +133,8 @@ struct SessionState {
 
     private mutating func authenticate(_ token: [UInt8], isRefresh: Bool, ref: Reference?) {
         // A check costs a signature verification, and Redis is asked for each membership that the token does not grant.
-        guard authentications.take(nowMs: nowMs) else {
-            let waitMs = max(authentications.waitMs(nowMs: nowMs) ?? 1, 1)
+        guard authentications.take(of: rules.authenticationRate, nowMs: nowMs) else {
+            let waitMs = max(authentications.waitMs(of: rules.authenticationRate, nowMs: nowMs) ?? 1, 1)
             return rateLimited(
                 "more than \(limits.authenticationsPerSecond) authentications a second", waitMs, ref: ref)
         }
@@ -247,7 +240,7 @@ struct SessionState {
 
     /// Counts a refusal; too many in a row end the session.
     mutating func countRefusal() {
-        if messages.refused() { close(.rateLimited) }
+        if messages.refused(max: limits.refusalsMax) { close(.rateLimited) }
     }
 
     mutating func rateLimited(_ text: String, _ retryAfterMs: Int, topic: Topic? = nil, ref: Reference?) {
