@@ -57,7 +57,8 @@ extension SessionState {
                 if followings?.isStarted == false {
                     return cannotStart(SessionState.tooManyFollows(waitMs))
                 }
-                followings?.reading = .due(atMs: nowMs + waitMs)
+                let dueMs = nowMs + waitMs
+                followings?.reading = .due(atMs: dueMs)
             } else {
                 ask()
             }
@@ -84,7 +85,8 @@ extension SessionState {
         switch result {
         case .failure(let refusal):
             if followings?.isStarted == false { return cannotStart(refusal) }
-            followings?.reading = .due(atMs: nowMs + SessionState.retryMs)
+            let dueMs = nowMs + SessionState.retryMs
+            followings?.reading = .due(atMs: dueMs)
         case .success(let topics):
             if isStale { readFollows() }
             // The set is data like any other: it grants no right that the user does not have.
@@ -100,7 +102,8 @@ extension SessionState {
         followings?.retryMs = Int.max
         if !waiting.isEmpty, let waitMs = payToFollow(waiting.count) {
             if followings?.isStarted == false { return cannotStart(SessionState.tooManyFollows(waitMs)) }
-            followings?.retryMs = nowMs + waitMs
+            let retryMs = nowMs + waitMs
+            followings?.retryMs = retryMs
             return
         }
         for topic in waiting {
@@ -172,7 +175,8 @@ extension SessionState {
     /// It is tried again; a `gap` is sent when that succeeds.
     mutating func followRefused(_ topic: Topic) {
         guard followings?.refused(topic) == true else { return }
-        followAllowance?.joins.giveBack(of: rules.followJoinRate, nowMs: nowMs)
+        let (rate, nowMs) = (rules.followJoinRate, nowMs)
+        followAllowance?.joins.giveBack(of: rate, nowMs: nowMs)
         followings?.retryMs = nowMs + SessionState.retryMs
         startIfSettled()
     }

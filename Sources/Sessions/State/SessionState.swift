@@ -12,16 +12,15 @@ struct SessionState {
     private(set) var caller: Caller
     /// The client's address; its budget is charged for a client without other credentials.
     let address: IPAddress?
-    var holdings: [Holding] = []
+    var holdings = Few<Holding>()
     /// Topics that the other sessions of the connection hold.
     var heldBesides = 0
     /// Pending questions to Redis for memberships.
     var questions: [Topic: MembershipQuestion] = [:]
     /// Publishes that wait for a question, and the bytes of their data.
     var heldPublishes = (count: 0, bytes: 0)
-    /// The topics that the user's own topic follows; `nil` unless the client has asked for that topic.
-    var followings: Followings?
-    var followAllowance: FollowAllowance?
+    private var rareFollowings = Rare<Followings>()
+    private var rareAllowance = Rare<FollowAllowance>()
     /// The number of the last replay, by which answers are matched to reads.
     var replayNumber = 0
     /// Whether the client has authenticated or subscribed, and so is more than an open socket.
@@ -51,6 +50,18 @@ struct SessionState {
     }
 
     var limits: Limits { rules.limits }
+
+    /// The topics that the user's own topic follows; `nil` unless the client has asked for that topic.
+    var followings: Followings? {
+        get { rareFollowings.value }
+        _modify { yield &rareFollowings.value }
+    }
+
+    /// The budget for following; `nil` until the client follows something.
+    var followAllowance: FollowAllowance? {
+        get { rareAllowance.value }
+        _modify { yield &rareAllowance.value }
+    }
 
     /// Takes an input and returns the actions to perform.
     ///
@@ -280,7 +291,7 @@ struct SessionState {
         if case .user(let identity) = caller, identity.hasHeartbeat { actions.append(.left(user: identity.user)) }
         endFollowings()
         for holding in holdings where holding.isLive || holding.waits(.topic) { actions.append(.leave(holding.topic)) }
-        holdings = []
+        holdings = Few()
         questions = [:]
     }
 }
