@@ -32,7 +32,7 @@ public final class MovingConnection: @unchecked Sendable {
         openedMs = connection.openedMs
         bytes = (connection.bytesIn, connection.bytesOut)
         self.descriptor = consume descriptor
-        tls = connection.tls
+        tls = connection.tls.take()
         admission = connection.isAdmitted ? connection.admission : nil
     }
 
@@ -50,7 +50,6 @@ extension Connection {
         guard isOpen, isClient, outbound.queue.isEmpty, let token, let owned = descriptor.take() else { return nil }
         let moving = MovingConnection(self, owned)
         handler = nil
-        tls = nil
         admission = nil
         isAdmitted = false
         phase = .over
@@ -70,7 +69,6 @@ extension Connection {
         connection.admission = moving.admission
         connection.isAdmitted = moving.admission != nil
         moving.admission = nil
-        moving.tls = nil
         connection.token = token
         connection.phase = .open
         context.statistics.open.add(1)

@@ -18,7 +18,7 @@ extension Connection {
         }
         updateInterestToRead()
         phase = .handshaking
-        if tls == nil { establish() } else { advanceHandshake() }
+        if needsTLS { advanceHandshake() } else { establish() }
     }
 
     func readProxyHeader(_ header: ProxyHeader) {
@@ -48,19 +48,20 @@ extension Connection {
     }
 
     func advanceHandshake() {
-        guard let tls, let token else { return }
+        guard let token else { return }
         if context.suspectsProxyHeaders, isClient, beginsWithProxyHeader() { return abort(.strayProxyHeader) }
-        guard let outcome = context.handshake(tls, isWaiting: &isWaitingForTurn) else {
-            return context.reactor.markReadable(token)
-        }
+        guard context.mayHandshake(isWaiting: &isWaitingForTurn) else { return context.reactor.markReadable(token) }
+        let startUs = Clock.monotonicUs()
+        guard let outcome = tls?.handshake() else { return }
+        context.spentOnHandshake(us: Clock.monotonicUs() - startUs)
         switch outcome {
         case .moved:
             context.statistics.handshakes.add(1)
-            if tls.wasResumed { context.statistics.handshakesResumed.add(1) }
+            if tls?.wasResumed == true { context.statistics.handshakesResumed.add(1) }
             updateInterestToRead()
             establish()
             // TLS may already hold bytes of the peer, which epoll does not report.
-            if isOpen, !isReadPaused, tls.holdsInput { readAvailable() }
+            if isOpen, !isReadPaused, tls?.holdsInput == true { readAvailable() }
         case .wantsRead:
             context.reactor.setInterest(token, .read)
         case .wantsWrite:

@@ -12,8 +12,7 @@ extension Connection {
 
     /// Writes waiting bytes, as far as the peer and the tick's budget allow; `true` when nothing waits any more.
     func write() -> Bool {
-        let tls = tls
-        let room = unsafe tls == nil ? context.gatherBuffer.count : ConnectionContext.recordBytes
+        let room = unsafe !needsTLS ? context.gatherBuffer.count : ConnectionContext.recordBytes
         let buffer = unsafe UnsafeMutableRawBufferPointer(rebasing: context.gatherBuffer[..<room])
         var budget = Connection.bytesPerFlush
         while budget > 0 {
@@ -42,7 +41,7 @@ extension Connection {
                 return false
             case .wantsWrite:
                 // Only TLS remembers the bytes that it could not write.
-                outbound.blocked(pinned: tls == nil ? 0 : count)
+                outbound.blocked(pinned: needsTLS ? count : 0)
                 updateInterest()
                 return false
             case .ended, .truncated:

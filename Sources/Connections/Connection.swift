@@ -56,43 +56,45 @@ public final class Connection: EventSource {
         }
     }
 
-    /// The peer's address; behind a balancer the one of its PROXY header; `nil` for a unix socket.
-    public internal(set) var address: IPAddress?
-    /// The reason why a client connection failed, for logs; empty without a failure.
-    public internal(set) var failureText = ""
-
+    // A delivery to a connection that has been silent finds nothing of it in the processor's caches. So the fields that
+    // a delivery and its write use stand first and together, and the flags in the padding of the token.
     let context: ConnectionContext
-    let outboundBytesMax: Int
-    var descriptor: FileDescriptor?
-    let raw: Int32
     var token: EventToken?
-    var tls: TLSSession?
-    var handler: (any ConnectionHandler)?
-    var admission: (any Admission)?
-    var isAdmitted = false
-    var isEstablished = false
-    var phase: Phase {
-        didSet { outbound.isOpen = phase.isOpen }
-    }
-    var outbound = Outbound()
     /// Whether the peer is a client, and not a server.
     let isClient: Bool
+    let needsTLS: Bool
+    var isAdmitted = false
+    var isEstablished = false
     var isReadPaused = false
     /// Whether the handshake waits for its budget.
     var isWaitingForTurn = false
     var endReason: CloseReason?
+    var phase: Phase {
+        didSet { outbound.isOpen = phase.isOpen }
+    }
+    var tls: TLSSession?
+    let raw: Int32
+    var outbound = Outbound()
+    /// Bytes written, before encryption.
+    public internal(set) var bytesOut = 0
+    let outboundBytesMax: Int
+    var phaseDeadlineMs = Int.max
+    var handlerDeadlineMs = Int.max
+    var handler: (any ConnectionHandler)?
+    /// Bytes read, after decryption.
+    public internal(set) var bytesIn = 0
+    var descriptor: FileDescriptor?
+    var admission: (any Admission)?
+    /// The peer's address; behind a balancer the one of its PROXY header; `nil` for a unix socket.
+    public internal(set) var address: IPAddress?
+    /// The reason why a client connection failed, for logs; empty without a failure.
+    public internal(set) var failureText = ""
     /// A number for logs, which its owner sets.
     public var number = 0
     /// When the connection was opened, monotonic milliseconds; its owner sets it.
     public var openedMs = 0
-    /// Bytes read, after decryption.
-    public internal(set) var bytesIn = 0
-    /// Bytes written, before encryption.
-    public internal(set) var bytesOut = 0
     /// Bytes that waited for the peer when the end of the connection began.
     public private(set) var bytesUnsent = 0
-    var handlerDeadlineMs = Int.max
-    var phaseDeadlineMs = Int.max
 
     /// Reads per tick, so that one busy peer does not starve the others.
     static let readsPerTick = 4
@@ -118,8 +120,6 @@ public final class Connection: EventSource {
         if let tls { self.tls = TLSSession(server: tls, descriptor: raw) }
         needsTLS = tls != nil
     }
-
-    let needsTLS: Bool
 
     /// Starts watching; `false` when the kernel has no room for another watch.
     func start() -> Bool {
@@ -176,7 +176,7 @@ public final class Connection: EventSource {
         isClient = true
         isEstablished = moving.isEstablished
         self.handler = handler
-        tls = moving.tls
+        tls = moving.tls.take()
         needsTLS = moving.needsTLS
         (number, openedMs) = (moving.number, moving.openedMs)
         (bytesIn, bytesOut) = moving.bytes
@@ -189,7 +189,7 @@ public final class Connection: EventSource {
             isAdmitted = true
         }
         phase = .handshaking
-        if tls == nil { establish() }
+        if !needsTLS { establish() }
     }
 
     func establish() {
@@ -305,7 +305,7 @@ public final class Connection: EventSource {
                 updateInterest()
             }
             // A TLS write may have waited for input.
-            if outbound.isBlocked && tls != nil { writeAgain() }
+            if outbound.isBlocked && needsTLS { writeAgain() }
         case .finishing:
             if readiness.contains(.failed) { abort(.peerGone) } else { writeAgain() }
         case .lingering:

@@ -147,22 +147,24 @@ public final class TransportStatistics: Sendable {
         unrelievedBytes = left + bytes > boundBytes ? left : 0
     }
 
-    /// Makes one handshake step within this tick's budget; `nil` when the budget is used up and the peer has to wait.
+    /// Whether this tick's budget allows one more handshake step; otherwise the peer has to wait.
     ///
     /// `isWaiting` is the peer's own mark that it waits.
-    func handshake(_ tls: TLSSession, isWaiting: inout Bool) -> TLSSession.Outcome? {
+    func mayHandshake(isWaiting: inout Bool) -> Bool {
         guard handshakes.take(tick: reactor.tick) else {
             if !isWaiting { handshakes.waits() }
             isWaiting = true
             statistics.handshakesWaiting.set(handshakes.waiting)
-            return nil
+            return false
         }
         if isWaiting { stopsWaiting() }
         isWaiting = false
-        let startUs = Clock.monotonicUs()
-        let outcome = tls.handshake()
-        handshakes.spent(us: Clock.monotonicUs() - startUs)
-        return outcome
+        return true
+    }
+
+    /// Charges the tick's budget for a handshake step.
+    func spentOnHandshake(us: Int) {
+        handshakes.spent(us: us)
     }
 
     /// A waiting peer has made its step or has disconnected.

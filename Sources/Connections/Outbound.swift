@@ -21,19 +21,20 @@ struct Outbound {
         var isAll: Bool
     }
 
+    // In the order in which a delivery uses them; the flags share a word.
     var queue = OutboundQueue()
     /// Whether the connection is open for frames.
     var isOpen = false
-    /// Bytes of the write that would block; TLS wants them offered again.
-    var pinned = 0
     /// Whether the last write would have blocked.
     var isBlocked = false
+    /// Whether a flush was requested since the last one.
+    var isMarked = false
+    /// Bytes of the write that would block; TLS wants them offered again.
+    var pinned = 0
     /// The time at which bytes last began to wait or were written, monotonic milliseconds.
     var progressMs = 0
     /// The time before which the age of waiting frames is not checked again.
     var nextAgeCheckMs = Int.min
-    /// Whether a flush was requested since the last one.
-    var isMarked = false
 
     /// Bytes that count against the bound: a requested backlog is no sign of a slow reader.
     var unowedBytes: Int { queue.byteCount - queue.backlogBytes }

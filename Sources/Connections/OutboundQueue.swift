@@ -20,20 +20,26 @@ struct OutboundQueue {
         var isBacklog: Bool { stamp & 1 == 1 }
     }
 
+    /// The entry that waits alone.
+    ///
+    /// Most queues never have another one: then they own no storage, and a write finds its frame beside the state of
+    /// its connection.
+    private var only: Entry?
+    /// Bytes waiting.
+    private(set) var byteCount = 0
+    /// Bytes of the first entry already written.
+    private var firstOffset = 0
+    /// Waiting bytes of requested backlogs; of a frame whose write has begun, all until it is written.
+    private(set) var backlogBytes = 0
+    /// The entries, once a second one waits.
     private var entries: [Entry] = []
     /// Entries before this index have been written; they are removed together to keep removal cheap.
     private var firstEntry = 0
-    /// Bytes of the first entry already written.
-    private var firstOffset = 0
-    /// Bytes waiting.
-    private(set) var byteCount = 0
-    /// Waiting bytes of requested backlogs; of a frame whose write has begun, all until it is written.
-    private(set) var backlogBytes = 0
 
     var isEmpty: Bool { byteCount == 0 }
 
     /// The time at which the oldest waiting byte was queued, monotonic milliseconds; `nil` when empty.
-    var oldestMs: Int? { firstEntry < entries.count ? entries[firstEntry].enqueuedMs : nil }
+    var oldestMs: Int? { only?.enqueuedMs ?? (firstEntry < entries.count ? entries[firstEntry].enqueuedMs : nil) }
 
     /// Appends a frame; empty frames are ignored.
     ///
@@ -41,15 +47,27 @@ struct OutboundQueue {
     mutating func append(_ frame: [UInt8], item: OutboundItem? = nil, isBacklog: Bool = false, nowMs: Int) {
         guard !frame.isEmpty else { return }
         if let item { item.counts.waiting += item.count }
-        entries.append(Entry(frame: frame, item: item, enqueuedMs: nowMs, isBacklog: isBacklog))
+        let entry = Entry(frame: frame, item: item, enqueuedMs: nowMs, isBacklog: isBacklog)
+        if isEmpty {
+            only = entry
+        } else {
+            spill()
+            entries.append(entry)
+        }
         byteCount += frame.count
         if isBacklog { backlogBytes += frame.count }
+    }
+
+    /// Moves the entry that waits alone to the others.
+    private mutating func spill() {
+        if let entry = only.take() { entries.append(entry) }
     }
 
     /// The next frame to write alone, `countMax` bytes at most, and their range in it.
     ///
     /// `nil` when several frames are to be written together.
     func front(_ countMax: Int) -> (frame: [UInt8], range: Range<Int>)? {
+        if let frame = only?.frame { return (frame, firstOffset..<min(frame.count, firstOffset + countMax)) }
         guard firstEntry < entries.count else { return nil }
         let rest = entries[firstEntry].frame.count - firstOffset
         guard rest >= countMax || firstEntry + 1 == entries.count else { return nil }
@@ -60,21 +78,26 @@ struct OutboundQueue {
     ///
     /// They stay queued until ``written(_:)``.
     func gather(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        if let only { return unsafe OutboundQueue.copy(only.frame, from: firstOffset, into: buffer) }
         var filled = 0
         var index = firstEntry
         var offset = firstOffset
         while index < entries.count, filled < buffer.count {
-            let length = min(entries[index].frame.count - offset, buffer.count - filled)
-            unsafe entries[index].frame.withUnsafeBytes { bytes in
-                let source = unsafe UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + length)])
-                unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[filled..<(filled + length)])
-                    .copyMemory(from: source)
-            }
-            filled += length
+            let room = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+            filled += unsafe OutboundQueue.copy(entries[index].frame, from: offset, into: room)
             index += 1
             offset = 0
         }
         return filled
+    }
+
+    private static func copy(_ frame: [UInt8], from offset: Int, into room: UnsafeMutableRawBufferPointer) -> Int {
+        let count = min(frame.count - offset, room.count)
+        unsafe frame.withUnsafeBytes { bytes in
+            let source = unsafe UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + count)])
+            unsafe UnsafeMutableRawBufferPointer(rebasing: room[..<count]).copyMemory(from: source)
+        }
+        return count
     }
 
     /// Removes bytes that were written; returns how many counted items they complete.
@@ -84,6 +107,10 @@ struct OutboundQueue {
         var left = count
         var items = 0
         byteCount -= left
+        if only != nil {
+            firstOffset += left
+            return 0
+        }
         while left > 0, firstEntry < entries.count {
             let rest = entries[firstEntry].frame.count - firstOffset
             if left < rest {
@@ -103,13 +130,15 @@ struct OutboundQueue {
 
     /// The common case; entries that were written before have no item any more.
     private mutating func writtenAll() -> Int {
+        (firstOffset, byteCount, backlogBytes) = (0, 0, 0)
+        if let entry = only.take() { return entry.item.map { OutboundQueue.count(written: $0) } ?? 0 }
         let keepsStorage = entries.capacity <= OutboundQueue.keptCapacity
         var items = 0
         while let entry = entries.popLast() {
             if let item = entry.item { items += OutboundQueue.count(written: item) }
         }
         if !keepsStorage { entries = [] }
-        (firstEntry, firstOffset, byteCount, backlogBytes) = (0, 0, 0, 0)
+        firstEntry = 0
         return items
     }
 
@@ -127,6 +156,7 @@ struct OutboundQueue {
     /// Returns how many counted items of a burst that has begun have been written. It is for a peer that reads too
     /// slowly: other queues never split a burst.
     mutating func splitBursts() -> Int {
+        spill()
         guard entries[firstEntry...].contains(where: { $0.item is OutboundBurst }) else { return 0 }
         var split: [Entry] = []
         var items = 0
@@ -159,6 +189,7 @@ struct OutboundQueue {
     /// to TLS and must be offered again unchanged.
     @discardableResult
     mutating func dropUnstarted(pinned: Int) -> Int {
+        spill()
         let (index, kept) = unstarted(pinned: pinned)
         let items = countDropped(from: index, isSlow: true)
         for entry in entries[index...] where entry.isBacklog { backlogBytes -= entry.frame.count }
@@ -170,11 +201,13 @@ struct OutboundQueue {
 
     /// The waiting frames, in order.
     func waiting(pinned: Int) -> [WaitingFrame] {
-        let begun = unstarted(pinned: pinned).index
-        return (firstEntry..<entries.count).map { index in
-            WaitingFrame(
-                item: entries[index].item, enqueuedMs: entries[index].enqueuedMs, isBacklog: entries[index].isBacklog,
-                hasBegun: index < begun)
+        var queue = self
+        queue.spill()
+        let begun = queue.unstarted(pinned: pinned).index
+        return queue.entries.indices[firstEntry...].map { index in
+            let entry = queue.entries[index]
+            return WaitingFrame(
+                item: entry.item, enqueuedMs: entry.enqueuedMs, isBacklog: entry.isBacklog, hasBegun: index < begun)
         }
     }
 
@@ -183,6 +216,7 @@ struct OutboundQueue {
     ///
     /// A replacement has the age of its predecessor. A frame whose write has begun stays.
     mutating func thin(_ fates: [FrameFate], pinned: Int) -> Int {
+        spill()
         let begun = unstarted(pinned: pinned).index
         var items = 0
         var next = begun
@@ -216,6 +250,7 @@ struct OutboundQueue {
     /// Drops everything; returns how many counted items were dropped.
     @discardableResult
     mutating func removeAll(isSlow: Bool = false) -> Int {
+        spill()
         let items = countDropped(from: firstEntry, isSlow: isSlow)
         entries = []
         (firstEntry, firstOffset, byteCount, backlogBytes) = (0, 0, 0, 0)
@@ -243,11 +278,11 @@ struct OutboundQueue {
         return items
     }
 
-    /// Releases storage beyond a few entries, if none waits.
+    /// Releases storage, if nothing waits.
     ///
     /// Called periodically, so that a busy queue allocates nothing and an idle one is small.
     mutating func trim() {
-        if isEmpty && entries.capacity > 8 { entries = [] }
+        if isEmpty { entries = [] }
     }
 
     /// Entries for which an empty queue keeps storage, for the next tick; storage for more is released after a backlog.

@@ -25,16 +25,16 @@ public import Reactors
     /// Offers the saved session to a connection that has not begun its handshake.
     ///
     /// A copy, since a connection that breaks marks its session as not resumable (SSL_CTX_remove_session(3)).
-    func offer(to tls: TLSSession) {
+    func offer(to tls: borrowing TLSSession) {
         guard let saved = unsafe saved, let copy = unsafe SSL_SESSION_dup(saved) else { return }
         _ = unsafe SSL_set_session(tls.ssl, copy)
         unsafe SSL_SESSION_free(copy)
     }
 
     /// Stores a copy of the present session; does nothing when it cannot be resumed.
-    func save(from tls: TLSSession) {
-        guard let current = unsafe SSL_get_session(tls.ssl), unsafe SSL_SESSION_is_resumable(current) == 1,
-            let copy = unsafe SSL_SESSION_dup(current)
+    func save(from tls: borrowing TLSSession) {
+        guard tls.isEstablished, let current = unsafe SSL_get_session(tls.ssl),
+            unsafe SSL_SESSION_is_resumable(current) == 1, let copy = unsafe SSL_SESSION_dup(current)
         else { return }
         unsafe SSL_SESSION_free(saved)
         unsafe saved = copy
@@ -43,6 +43,14 @@ public import Reactors
 
 @available(*, unavailable)
 extension TLSClientSession: Sendable {}
+
+extension TLSSession {
+    /// Resumes the session of the store, if it has one.
+    func takes(_ session: TLSClientSession) { session.offer(to: self) }
+
+    /// Stores the present session.
+    func gives(_ session: TLSClientSession) { session.save(from: self) }
+}
 
 /// Functions for clients only.
 extension Connection {
@@ -55,7 +63,7 @@ extension Connection {
             context, to: endpoint, from: source, tls: session.context, name: session.name,
             outboundBytesMax: outboundBytesMax,
             handler: handler)
-        if let tls = connection.tls { session.offer(to: tls) }
+        connection.tls?.takes(session)
         return connection
     }
 
@@ -63,7 +71,7 @@ extension Connection {
     ///
     /// To be called after the first bytes were received, since servers of TLS 1.3 send their tickets before them.
     public func saveSession(in session: TLSClientSession) {
-        if let tls, tls.isEstablished { session.save(from: tls) }
+        tls?.gives(session)
     }
 
     /// Whether the TLS handshake resumed an earlier session.

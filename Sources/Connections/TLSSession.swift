@@ -1,13 +1,11 @@
 internal import COpenSSL
 internal import Core
 
-/// One TLS connection over a socket.
-///
-/// Thread: the owning connection's.
+/// One TLS connection over a socket, a part of the ``Connection`` that owns it.
 ///
 /// Follows the rules of OpenSSL that are easy to break: the error queue is empty before each call; a retried write
 /// repeats the same bytes; both kinds of "want" come from either direction; nothing is called after a fatal error.
-@safe final class TLSSession {
+@safe struct TLSSession: ~Copyable {
     enum Outcome {
         /// The number of bytes moved; more than 0.
         case moved(Int)
@@ -30,24 +28,30 @@ internal import Core
 
     /// A server's session on an accepted socket.
     init?(server context: TLSContext, descriptor: Int32) {
-        guard let made = unsafe SSL_new(context.context) else { return nil }
-        unsafe ssl = made
-        guard unsafe SSL_set_fd(made, descriptor) == 1 else { return nil }
+        guard let made = unsafe TLSSession.make(context, descriptor) else { return nil }
         unsafe SSL_set_accept_state(made)
+        unsafe ssl = made
     }
 
     /// A client's session; the certificate must be valid for the name.
     ///
     /// An empty name skips verification, which only the command-line tools' `--insecure` requests.
     init?(client context: TLSContext, descriptor: Int32, name: String) {
-        guard let made = unsafe SSL_new(context.context) else { return nil }
-        unsafe ssl = made
-        guard unsafe SSL_set_fd(made, descriptor) == 1 else { return nil }
-        if !name.isEmpty {
-            let isAddress: Int32 = IPAddress(text: name.utf8) == nil ? 0 : 1
-            guard unsafe swb_expect_name(made, name, isAddress) == 1 else { return nil }
+        guard let made = unsafe TLSSession.make(context, descriptor) else { return nil }
+        let isAddress: Int32 = IPAddress(text: name.utf8) == nil ? 0 : 1
+        guard unsafe name.isEmpty || swb_expect_name(made, name, isAddress) == 1 else {
+            unsafe SSL_free(made)
+            return nil
         }
         unsafe SSL_set_connect_state(made)
+        unsafe ssl = made
+    }
+
+    private static func make(_ context: TLSContext, _ descriptor: Int32) -> OpaquePointer? {
+        guard let made = unsafe SSL_new(context.context) else { return nil }
+        if unsafe SSL_set_fd(made, descriptor) == 1 { return unsafe made }
+        unsafe SSL_free(made)
+        return nil
     }
 
     deinit {
@@ -55,7 +59,7 @@ internal import Core
     }
 
     /// Continues the handshake; `.moved(0)` when it is complete.
-    func handshake() -> Outcome {
+    mutating func handshake() -> Outcome {
         ERR_clear_error()
         let result = unsafe SSL_do_handshake(ssl)
         guard result == 1 else { return outcome(result) }
@@ -67,7 +71,7 @@ internal import Core
     var wasResumed: Bool { unsafe SSL_session_reused(ssl) == 1 }
 
     /// Decrypts into the buffer.
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
+    mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
         ERR_clear_error()
         let result = unsafe SSL_read(ssl, buffer.baseAddress, Int32(clamping: buffer.count))
         return result > 0 ? .moved(Int(result)) : outcome(result)
@@ -80,7 +84,7 @@ internal import Core
     ///
     /// The thread's error queue must be empty: call ``forgetErrors()`` once before many writes, since other code may
     /// have used OpenSSL; a write that fails leaves no errors.
-    func write(_ bytes: UnsafeRawBufferPointer) -> Outcome {
+    mutating func write(_ bytes: UnsafeRawBufferPointer) -> Outcome {
         let result = unsafe SSL_write(ssl, bytes.baseAddress, Int32(clamping: bytes.count))
         return result > 0 ? .moved(Int(result)) : outcome(result)
     }
@@ -98,7 +102,7 @@ internal import Core
         ERR_clear_error()
     }
 
-    private func outcome(_ result: Int32) -> Outcome {
+    private mutating func outcome(_ result: Int32) -> Outcome {
         switch unsafe SSL_get_error(ssl, result) {
         case SSL_ERROR_WANT_READ: return .wantsRead
         case SSL_ERROR_WANT_WRITE: return .wantsWrite

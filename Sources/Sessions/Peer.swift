@@ -10,28 +10,25 @@ public import Topics
 /// back. Events pass the machine by: the session's bytes go to the transport, and only a dialect that decorates events
 /// is asked for more (``EventDecorating``). Thread: the shard's.
 public final class Peer: SessionOutput {
-    private struct AttachedSession {
-        let sessionID: SessionID
-        let session: Session
-    }
-
-    private unowned let services: SessionServices
-    private let dialect: any Dialect
-    private var machine: any DialectMachine
-    /// The caller that opened the connection.
-    private let caller: Caller
+    // A delivery to a client that has been silent finds nothing of the peer in the processor's caches, so the two fields
+    // that it uses stand first and together.
     /// `nil` once the connection has ended.
     private var transport: (any ClientTransport)?
-    private var attachedSessions: [AttachedSession] = []
+    /// Whether the dialect machine decorates events now.
+    private var isDecorating: Bool
     /// Whether the client has proven in one of its sessions to be more than an open socket; this then holds for all of
     /// them.
     private var isEstablished = false
+    private unowned let services: SessionServices
+    private var attached = Few<Session>()
+    private var machine: any DialectMachine
+    private let dialect: any Dialect
+    /// The caller that opened the connection.
+    private let caller: Caller
     /// Budget of sessions that may be opened.
     ///
     /// Checking a token costs a signature verification, and each session begins with full rates.
-    private var dialects: TokenBucket
-    /// Whether the dialect machine decorates events now.
-    private var isDecorating: Bool
+    private var openings: TokenBucket
 
     /// A client that speaks the dialect; the dialect machine starts with ``begin(on:)``.
     public init(_ services: SessionServices, dialect: any Dialect, caller: Caller) {
@@ -39,8 +36,7 @@ public final class Peer: SessionOutput {
         self.dialect = dialect
         self.caller = caller
         machine = dialect.converse()
-        let perSecond = services.rules.limits.authenticationsPerSecond
-        dialects = TokenBucket(RateLimit(perSecond: perSecond, burst: perSecond * 10), nowMs: services.clock.nowMs)
+        openings = TokenBucket(services.rules.authenticationRate, nowMs: services.clock.nowMs)
         isDecorating = machine.isDecorating
     }
 
@@ -55,9 +51,9 @@ public final class Peer: SessionOutput {
     /// The connection continues on another transport.
     public func move(to transport: any ClientTransport) {
         self.transport = transport
-        for attached in attachedSessions {
-            let encoder = dialect.encoders[machine.encoder(of: attached.sessionID)]
-            attached.session.encoding = services.encodings.encoding(encoder, transport.framing)
+        for session in attached {
+            let encoder = dialect.encoders[machine.encoder(of: session.sessionID)]
+            session.encoding = services.encodings.encoding(encoder, transport.framing)
         }
     }
 
@@ -67,16 +63,16 @@ public final class Peer: SessionOutput {
     }
 
     /// Milliseconds for which the transport must not read from the client, since it sends too fast; 0 when it may read.
-    public var readDelayMs: Int { attachedSessions.reduce(0) { max($0, $1.session.readDelayMs) } }
+    public var readDelayMs: Int { attached.reduce(0) { max($0, $1.readDelayMs) } }
 
     /// The time at which ``deadlineReached()`` must be called, monotonic milliseconds.
-    public var deadlineMs: Int { attachedSessions.reduce(machine.deadlineMs) { min($0, $1.session.deadlineMs) } }
+    public var deadlineMs: Int { attached.reduce(machine.deadlineMs) { min($0, $1.deadlineMs) } }
 
     /// Processes everything whose deadline has passed.
     public func deadlineReached() {
         let nowMs = services.clock.nowMs
         if nowMs >= machine.deadlineMs { converse { $0.deadlineReached(nowMs: nowMs, &$1) } }
-        for attached in attachedSessions { attached.session.deadlineReached() }
+        for session in attached { session.deadlineReached() }
     }
 
     /// Sends the client a message about the gateway itself; the dialect machine picks the session.
@@ -88,25 +84,25 @@ public final class Peer: SessionOutput {
     ///
     /// Their events cannot be told apart in the queue.
     public func encoding(of topic: Topic) -> Encoding? {
-        let hearers = attachedSessions.filter { $0.session.hears(topic) }
-        return hearers.count == 1 ? hearers[0].session.encoding : nil
+        let hearers = attached.filter { $0.hears(topic) }
+        return hearers.count == 1 ? hearers[0].encoding : nil
     }
 
     /// The connection has ended: every session ends and leaves its topics.
     public func ended() {
         transport = nil
-        let attachedSessions = attachedSessions
-        self.attachedSessions = []
-        for attached in attachedSessions { attached.session.ended() }
+        let ending = attached
+        attached = Few()
+        for session in ending { session.ended() }
     }
 
     /// The caller that the log names: the first one that is not anonymous, or else the one that opened the connection.
     public var knownCaller: Caller {
-        attachedSessions.first { !$0.session.caller.isAnonymous }?.session.caller ?? caller
+        attached.first { !$0.caller.isAnonymous }?.caller ?? caller
     }
 
     /// The sessions of the connection.
-    public var sessions: [Session] { attachedSessions.map(\.session) }
+    public var sessions: [Session] { Array(attached) }
 
     // MARK: The dialect machine
 
@@ -139,8 +135,9 @@ public final class Peer: SessionOutput {
 
     private func open(_ sessionID: SessionID, _ token: [UInt8]?) {
         guard session(sessionID) == nil else { return }
-        guard dialects.take(nowMs: services.clock.nowMs) else {
-            let waitMs = max(dialects.waitMs(nowMs: services.clock.nowMs) ?? 1, 1)
+        let (rate, nowMs) = (services.rules.authenticationRate, services.clock.nowMs)
+        guard openings.take(of: rate, nowMs: nowMs) else {
+            let waitMs = max(openings.waitMs(of: rate, nowMs: nowMs) ?? 1, 1)
             let refusal = Refusal(.rateLimited, "too many doors opened in a row", retryAfterMs: waitMs)
             converse { $0.refused(sessionID, refusal, &$1) }
             return
@@ -153,7 +150,7 @@ public final class Peer: SessionOutput {
             let encoding = services.encodings.encoding(
                 dialect.encoders[machine.encoder(of: sessionID)], transport.framing)
             let session = Session(services, output: self, sessionID: sessionID, encoding: encoding, caller: caller)
-            attachedSessions.append(AttachedSession(sessionID: sessionID, session: session))
+            attached.append(session)
             if isEstablished { session.proven() }
             converse { $0.opened(sessionID, by: Peer.user(caller), &$1) }
             transport.deadlineChanged()
@@ -165,13 +162,13 @@ public final class Peer: SessionOutput {
     }
 
     private func end(_ sessionID: SessionID) {
-        guard let index = attachedSessions.firstIndex(where: { $0.sessionID == sessionID }) else { return }
-        attachedSessions.remove(at: index).session.ended()
+        guard let index = attached.firstIndex(where: { $0.sessionID == sessionID }) else { return }
+        attached.remove(at: index).ended()
         transport?.deadlineChanged()
     }
 
     private func session(_ sessionID: SessionID) -> Session? {
-        attachedSessions.first { $0.sessionID == sessionID }?.session
+        attached.first { $0.sessionID == sessionID }
     }
 
     // MARK: From the sessions
@@ -179,7 +176,7 @@ public final class Peer: SessionOutput {
     var address: IPAddress? { transport?.address }
 
     func topicsHeld(besides sessionID: SessionID) -> Int {
-        attachedSessions.reduce(0) { $1.sessionID == sessionID ? $0 : $0 + $1.session.heldCount }
+        attached.reduce(0) { $1.sessionID == sessionID ? $0 : $0 + $1.heldCount }
     }
 
     func send(_ message: ServerMessage, at sessionID: SessionID, ref: Reference?) {
@@ -208,7 +205,7 @@ public final class Peer: SessionOutput {
         guard !isEstablished else { return }
         isEstablished = true
         transport?.established()
-        for attached in attachedSessions { attached.session.proven() }
+        for session in attached { session.proven() }
     }
 
     /// The WebSocket close code of a reason; `nil` where the dialect has none.

@@ -16,32 +16,36 @@ public final class Session: TopicClient, PresenceListener {
         var place: Int?
     }
 
-    private unowned let services: SessionServices
+    // A delivery to a client that has been silent finds nothing of the session in the processor's caches, so the fields
+    // that it uses stand first and together.
     /// `nil` once the connection has ended; later answers are ignored.
     private var output: (any SessionOutput)?
-    private let sessionID: SessionID
     /// The encoding of events for the client; it changes when the client moves to another transport.
     public var encoding: Encoding
-    private var state: SessionState
-    private var memberships: [Membership] = []
-    /// Topics that the user's own topic follows, by name, since there may be many.
-    private var followed: [Topic: Membership] = [:]
-    /// Topics whose presence the session watches, or on which it is listed.
-    private var present: Set<Topic> = []
-    /// Whether the topic being joined is only followed.
-    private var isFollowing = false
-    private var operations = OperationScope()
+    let sessionID: SessionID
     /// The publisher id that excludes this session from its own events.
     ///
     /// Drawn with the first publish that excludes its sender.
     private var origin: EchoExclusion?
-    /// Actions to perform; an action may append more.
-    private var actions: [SessionAction] = []
+    /// Whether each event needs a look of its own, since the session follows topics.
+    private var isTranslating = false
+    /// Whether the topic being joined is only followed.
+    private var isFollowing = false
     private var isActing = false
-    /// Topics that count as held from the client's address.
-    private var heldNoted = 0
+    private unowned let services: SessionServices
     /// The time at which ``deadlineReached()`` must be called, monotonic milliseconds.
     private(set) var deadlineMs: Int
+    private var memberships = Few<Membership>()
+    /// Topics that the user's own topic follows, by name, since there may be many.
+    private var followed: [Topic: Membership] = [:]
+    /// Topics whose presence the session watches, or on which it is listed.
+    private var present: Set<Topic> = []
+    private var operations = OperationScope()
+    /// Actions to perform; an action may append more.
+    private var actions: [SessionAction] = []
+    /// Topics that count as held from the client's address.
+    private var heldNoted = 0
+    private var state: SessionState
 
     /// The event by which the scripts report that the set of followed topics has changed.
     private static let followsChanged = Array("follows:changed".utf8)
@@ -122,6 +126,7 @@ public final class Session: TopicClient, PresenceListener {
     private func take(_ input: SessionInput) {
         guard output != nil else { return }
         actions += state.take(input, nowMs: services.clock.nowMs)
+        noteFollowing()
         // Inputs that an action causes at once are processed after the actions already decided.
         if !isActing { act() }
     }
@@ -244,6 +249,7 @@ public final class Session: TopicClient, PresenceListener {
         if let membership = followed[topic] {
             services.topics.leave(self, membership.feed, place: membership.place)
             followed[topic] = nil
+            noteFollowing()
         } else if let index = memberships.firstIndex(where: { $0.feed.topic == topic }) {
             let membership = memberships.remove(at: index)
             services.topics.leave(self, membership.feed, place: membership.place)
@@ -256,6 +262,7 @@ public final class Session: TopicClient, PresenceListener {
     public func joins(_ feed: LocalTopic<Session>) {
         let membership = Membership(feed: feed, place: nil)
         if isFollowing { followed[feed.topic] = membership } else { memberships.append(membership) }
+        noteFollowing()
     }
 
     /// The session is live on a topic, at that place among its members.
@@ -275,7 +282,11 @@ public final class Session: TopicClient, PresenceListener {
 
     /// A topic could not be joined.
     public func refused(_ refusal: Refusal, topic: Topic, ref: Reference?) {
-        if followed.removeValue(forKey: topic) == nil { memberships.removeAll { $0.feed.topic == topic } }
+        if followed.removeValue(forKey: topic) == nil,
+            let index = memberships.firstIndex(where: { $0.feed.topic == topic })
+        {
+            _ = memberships.remove(at: index)
+        }
         take(.joinRefused(topic, refusal))
     }
 
@@ -318,8 +329,9 @@ public final class Session: TopicClient, PresenceListener {
         memberships.contains { $0.feed.topic == topic } || followed[topic] != nil
     }
 
-    /// Whether each event needs a look of its own, since the session follows topics.
-    private var isTranslating: Bool { state.followings != nil || !followed.isEmpty }
+    private func noteFollowing() {
+        isTranslating = state.followings != nil || !followed.isEmpty
+    }
 
     /// The event in the form for this client, whose own topic may follow others.
     ///

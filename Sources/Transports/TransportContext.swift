@@ -16,6 +16,8 @@ public final class TransportContext {
     /// The clock of the shard.
     public let clock: ShardClock
     let limits: Limits
+    /// The rate of frames and packets for which no session is charged.
+    let controlRate: RateLimit
     /// Number of shards of the node, which share the limit on all waiting bytes.
     let shardCount: Int
     /// The counters of the shard.
@@ -38,6 +40,8 @@ public final class TransportContext {
     ) {
         self.clock = clock
         self.limits = limits
+        controlRate = RateLimit(
+            perSecond: limits.controlFramesPerSecond, burst: limits.controlFramesPerSecond * 2)
         self.shardCount = shardCount
         self.statistics = statistics
         self.deflation = deflation
@@ -48,11 +52,8 @@ public final class TransportContext {
         self.open = open
     }
 
-    /// The rate of frames and packets for which no session is charged.
-    func controlBucket() -> TokenBucket {
-        let perSecond = limits.controlFramesPerSecond
-        return TokenBucket(RateLimit(perSecond: perSecond, burst: perSecond * 2), nowMs: clock.nowMs)
-    }
+    /// A full allowance of frames and packets for which no session is charged.
+    func controlBucket() -> TokenBucket { TokenBucket(controlRate, nowMs: clock.nowMs) }
 
     /// The peer of a client that speaks a dialect.
     public func peer(_ dialect: any Dialect, _ caller: Caller) -> Peer {

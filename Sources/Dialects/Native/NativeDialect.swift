@@ -2,8 +2,9 @@ public import Core
 
 /// The native protocol: JSON objects `{"event","data","topic"?,"ref"?}` in text frames (docs/protocol.md).
 ///
-/// Unknown members are ignored, so that clients may be newer than the gateway; `null` counts as absent.
-public struct NativeDialect: Dialect {
+/// Unknown members are ignored, so that clients may be newer than the gateway; `null` counts as absent. Immutable; the
+/// connections of a path without arguments share one, so that each holds one word of it.
+public final class NativeDialect: Dialect {
     /// Depth and size of one message.
     public let json: JSON.Limits
     /// Topics in one subscribe or unsubscribe; beyond: `too_large`.
@@ -11,13 +12,22 @@ public struct NativeDialect: Dialect {
     /// Bytes of one publish's data; beyond: `too_large`.
     public let publishBytesMax: Int
     /// The values that the path of the client implies.
-    public var socket = NativeSocket.plain
+    public let socket: NativeSocket
 
-    /// Makes the dialect with its limits, for a plain socket.
-    public init(json: JSON.Limits, subscribeBatchMax: Int, publishBytesMax: Int) {
+    /// Makes the dialect with its limits, for the socket of a path.
+    public init(
+        json: JSON.Limits, subscribeBatchMax: Int, publishBytesMax: Int, socket: NativeSocket = .plain
+    ) {
         self.json = json
         self.subscribeBatchMax = subscribeBatchMax
         self.publishBytesMax = publishBytesMax
+        self.socket = socket
+    }
+
+    /// The dialect with the same limits, for the socket of another path.
+    public func at(_ socket: NativeSocket) -> NativeDialect {
+        NativeDialect(
+            json: json, subscribeBatchMax: subscribeBatchMax, publishBytesMax: publishBytesMax, socket: socket)
     }
 
     /// The most bytes that a client's reference may have, quotes included.

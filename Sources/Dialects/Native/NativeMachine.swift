@@ -3,18 +3,21 @@ import Core
 /// A native connection: one message is one request, and one answer is one message.
 ///
 /// The rules of its path may ask for topics before the client does; the client receives the answers as if it had asked.
+/// Its three words fit into an existential, so that a connection needs no memory besides.
 public struct NativeMachine: DialectMachine {
     private let dialect: NativeDialect
     private var requests: SocketRequests
 
     init(_ dialect: NativeDialect) {
         self.dialect = dialect
-        requests = SocketRequests(dialect.socket)
+        requests = SocketRequests()
     }
 
     /// Asks for the topics of the path.
     public mutating func opened(_ sessionID: SessionID, by user: [UInt8]?, _ steps: inout [DialectStep]) {
-        for request in requests.opened(by: user) { steps.append(.request(.main, .success(request))) }
+        for request in requests.opened(by: user, at: dialect.socket) {
+            steps.append(.request(.main, .success(request)))
+        }
     }
 
     /// Makes a request of the message, or refuses it.
@@ -22,7 +25,8 @@ public struct NativeMachine: DialectMachine {
         _ message: [UInt8], as kind: MessageKind, nowMs: Int, _ steps: inout [DialectStep]
     ) {
         switch dialect.decode(message, as: kind) {
-        case .success(let request): steps.append(.request(.main, .success(requests.received(request))))
+        case .success(let request):
+            steps.append(.request(.main, .success(requests.received(request, at: dialect.socket))))
         case .failure(let refusal): steps.append(.request(.main, .failure(refusal)))
         }
     }
@@ -32,6 +36,6 @@ public struct NativeMachine: DialectMachine {
         _ message: ServerMessage, at sessionID: SessionID, ref: Reference?, _ steps: inout [DialectStep]
     ) {
         steps.append(.say(WireUnit(.text, dialect.encode(message, ref: ref))))
-        for request in requests.sent(message) { steps.append(.request(.main, .success(request))) }
+        for request in requests.sent(message, at: dialect.socket) { steps.append(.request(.main, .success(request))) }
     }
 }

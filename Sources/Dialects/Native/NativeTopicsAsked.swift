@@ -11,20 +11,15 @@ struct NativeTopicsAsked {
         var isJoined: Bool
     }
 
-    private let socket: NativeSocket
     /// The topics asked for; the latest is at the end.
     private var asked: [Asked] = []
 
-    init(_ socket: NativeSocket) {
-        self.socket = socket
-    }
-
     /// The client sent a command.
-    mutating func requested(_ command: ClientCommand) {
+    mutating func requested(_ command: ClientCommand, at socket: NativeSocket) {
         guard !socket.fillers.isEmpty else { return }
         switch command {
         case .subscribe(let requests):
-            for request in requests where isFiller(request.topic) {
+            for request in requests where isFiller(request.topic, at: socket) {
                 let isJoined = remove(request.topic)
                 asked.append(Asked(topic: request.topic, isJoined: isJoined))
             }
@@ -35,10 +30,10 @@ struct NativeTopicsAsked {
     }
 
     /// A message was sent to the client.
-    mutating func sent(_ message: ServerMessage) {
+    mutating func sent(_ message: ServerMessage, at socket: NativeSocket) {
         guard !socket.fillers.isEmpty else { return }
         switch message {
-        case .subscribed(let topic, _, _, _) where isFiller(topic):
+        case .subscribed(let topic, _, _, _) where isFiller(topic, at: socket):
             if let index = asked.firstIndex(where: { $0.topic == topic }) {
                 asked[index].isJoined = true
             } else {
@@ -56,7 +51,7 @@ struct NativeTopicsAsked {
     }
 
     /// The values of the arguments that commands may leave out, by the arguments' names.
-    var known: [String: [UInt8]] {
+    func known(at socket: NativeSocket) -> [String: [UInt8]] {
         var known: [String: [UInt8]] = [:]
         for filler in socket.fillers {
             let last = filler.namespace.flatMap { namespace in
@@ -67,7 +62,7 @@ struct NativeTopicsAsked {
         return known
     }
 
-    private func isFiller(_ topic: Topic) -> Bool {
+    private func isFiller(_ topic: Topic, at socket: NativeSocket) -> Bool {
         socket.fillers.contains { $0.namespace.map { topic.namespace.elementsEqual($0) } ?? false }
     }
 

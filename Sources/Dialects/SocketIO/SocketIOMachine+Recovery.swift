@@ -82,7 +82,7 @@ extension SocketIOMachine {
         steps.append(.say(WireUnit(.text, SocketIOText.connected(dialect.names[number], sid: sid, pid: pid))))
         if !pid.isEmpty { tellPlaces(number, &steps) }
         guard let membership = memberships[number] else { return }
-        for request in memberships[number]?.requests.opened(by: membership.user) ?? [] {
+        for request in memberships[number]?.requests.opened(by: membership.user, at: dialect.sockets[number]) ?? [] {
             steps.append(.request(membership.sessionID, .success(request)))
         }
     }

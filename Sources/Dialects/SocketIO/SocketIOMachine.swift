@@ -123,7 +123,7 @@ public struct SocketIOMachine: DialectMachine {
             return
         }
         guard let number = number(of: sessionID) else { return }
-        let following = memberships[number]?.requests.sent(message) ?? []
+        let following = memberships[number]?.requests.sent(message, at: dialect.sockets[number]) ?? []
         if memberships[number]?.recovery?.waiting.isEmpty == false { return recovering(message, number, &steps) }
         answer(message, ref.flatMap(SocketIOReference.init), in: number, &steps)
         if memberships[number]?.recovery?.places.sent(message) == true { tellPlaces(number, &steps) }
@@ -202,7 +202,7 @@ extension SocketIOMachine {
         lastSessionID += 1
         let sessionID = SessionID(lastSessionID)
         memberships[number] = Membership(
-            sessionID: sessionID, positions: positions, requests: SocketRequests(dialect.sockets[number]),
+            sessionID: sessionID, positions: positions, requests: SocketRequests(),
             recovery: recovery)
         steps.append(.open(sessionID, token: token))
     }
@@ -257,7 +257,8 @@ extension SocketIOMachine {
             if case .subscribe(let asked) = command { memberships[number]?.recovery?.places.asks(asked) }
             // An acknowledgement's number counts on this connection and in its namespace.
             let request = ClientRequest(command: command, ref: ref, operation: ref.map { .numbered($0.bytes) })
-            steps.append(.request(sessionID, .success(memberships[number]?.requests.received(request) ?? request)))
+            let filled = memberships[number]?.requests.received(request, at: dialect.sockets[number])
+            steps.append(.request(sessionID, .success(filled ?? request)))
         } catch {
             steps.append(.request(sessionID, .failure(DialectRefusal(refusal: error, ref: ref, close: nil))))
         }

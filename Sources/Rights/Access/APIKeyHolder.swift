@@ -1,8 +1,8 @@
 /// The holder of an API key: its name, and a mark of the key itself.
 ///
 /// Several keys may have one name while a key is being rotated. The mark distinguishes them, so that a session of a key
-/// that a reload removed is found.
-public struct APIKeyHolder: Sendable, Equatable, ExpressibleByStringLiteral {
+/// that a reload removed is found. Immutable; all callers that present a key share its holder.
+public final class APIKeyHolder: Sendable, Equatable, ExpressibleByStringLiteral {
     /// The name of the line in the file.
     public let name: String
     /// The first eight bytes of the key's digest; 0 for a holder without a key, such as the demo.
@@ -29,5 +29,10 @@ public struct APIKeyHolder: Sendable, Equatable, ExpressibleByStringLiteral {
         self.name = name
         rights = .everything
         mark = 0
+    }
+
+    /// Whether both are of one name, key and rights.
+    public static func == (left: APIKeyHolder, right: APIKeyHolder) -> Bool {
+        left.name == right.name && left.mark == right.mark && left.rights == right.rights
     }
 }

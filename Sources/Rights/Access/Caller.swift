@@ -1,13 +1,15 @@
 public import Core
 
 /// The caller on whose behalf a request is made.
+///
+/// One word, since every connection and each of its sessions has a copy: they share one identity.
 public enum Caller: Sendable, Equatable {
     /// A caller without credentials.
     case anonymous
     /// The holder of a publishable key: has the rights of an anonymous caller, and a budget of the key's own.
     case publishable(APIKeyHolder)
     /// The holder of a token.
-    case user(Identity)
+    indirect case user(Identity)
     /// A backend with an API key of that name.
     case service(APIKeyHolder)
 

@@ -34,17 +34,17 @@ public struct KeyedBuckets<Key: Hashable & Sendable>: Sendable {
 
     /// Takes tokens from the key's bucket; false when it holds too few or no place could be had.
     public mutating func take(_ key: Key, _ count: Int = 1, nowMs: Int) -> Bool {
-        if let index = indexByKey[key] { return slots[index].bucket.take(count, nowMs: nowMs) }
+        if let index = indexByKey[key] { return slots[index].bucket.take(count, of: limit, nowMs: nowMs) }
         guard let index = place(for: key, nowMs: nowMs) else { return false }
-        return slots[index].bucket.take(count, nowMs: nowMs)
+        return slots[index].bucket.take(count, of: limit, nowMs: nowMs)
     }
 
-    /// Milliseconds until the key may take so many; see ``TokenBucket/waitMs(for:nowMs:)``.
+    /// Milliseconds until the key may take so many; see ``TokenBucket/waitMs(for:of:nowMs:)``.
     ///
     /// A key without a bucket waits 0.
     public func waitMs(_ key: Key, for count: Int = 1, nowMs: Int) -> Int? {
         guard let index = indexByKey[key] else { return count <= limit.burst ? 0 : nil }
-        return slots[index].bucket.waitMs(for: count, nowMs: nowMs)
+        return slots[index].bucket.waitMs(for: count, of: limit, nowMs: nowMs)
     }
 
     /// Takes one token; when there is none, returns the milliseconds until there is, at least 1.
@@ -52,7 +52,7 @@ public struct KeyedBuckets<Key: Hashable & Sendable>: Sendable {
         if take(key, nowMs: nowMs) { return nil }
         // Without a place in the table the time is not known; a second frees some.
         guard let index = indexByKey[key] else { return 1_000 }
-        return max(slots[index].bucket.waitMs(nowMs: nowMs) ?? 1_000, 1)
+        return max(slots[index].bucket.waitMs(of: limit, nowMs: nowMs) ?? 1_000, 1)
     }
 
     /// Milliseconds until ``pay(_:_:nowMs:)`` would take the tokens; 0 when it would now.
@@ -62,27 +62,29 @@ public struct KeyedBuckets<Key: Hashable & Sendable>: Sendable {
         waitMs(key, for: min(count, limit.burst), nowMs: nowMs) ?? 0
     }
 
-    /// Takes tokens as ``TokenBucket/pay(_:nowMs:)`` does.
+    /// Takes tokens as ``TokenBucket/pay(_:of:nowMs:)`` does.
     ///
-    /// Without a place in the table the key pays from one bucket together with all others that have none: a flood of keys
-    /// slows down its own newcomers, and refuses nobody who has a place.
+    /// Without a place in the table the key pays from one bucket together with all others that have none: a flood of
+    /// keys slows down its own newcomers, and refuses nobody who has a place.
     public mutating func pay(_ key: Key, _ count: Int, nowMs: Int) -> Int? {
-        guard let index = indexByKey[key] ?? place(for: key, nowMs: nowMs) else { return rest.pay(count, nowMs: nowMs) }
-        return slots[index].bucket.pay(count, nowMs: nowMs)
+        guard let index = indexByKey[key] ?? place(for: key, nowMs: nowMs) else {
+            return rest.pay(count, of: limit, nowMs: nowMs)
+        }
+        return slots[index].bucket.pay(count, of: limit, nowMs: nowMs)
     }
 
-    /// Takes what something has cost; see ``TokenBucket/charge(_:nowMs:)``.
+    /// Takes what something has cost; see ``TokenBucket/charge(_:of:nowMs:)``.
     public mutating func charge(_ key: Key, _ count: Int, nowMs: Int) {
         guard let index = indexByKey[key] ?? place(for: key, nowMs: nowMs) else {
-            return rest.charge(count, nowMs: nowMs)
+            return rest.charge(count, of: limit, nowMs: nowMs)
         }
-        slots[index].bucket.charge(count, nowMs: nowMs)
+        slots[index].bucket.charge(count, of: limit, nowMs: nowMs)
     }
 
     /// Gives tokens back that were paid for nothing; those of a key without a place go to the bucket that such keys share.
     public mutating func giveBack(_ key: Key, _ count: Int, nowMs: Int) {
-        guard let index = indexByKey[key] else { return rest.giveBack(count, nowMs: nowMs) }
-        slots[index].bucket.giveBack(count, nowMs: nowMs)
+        guard let index = indexByKey[key] else { return rest.giveBack(count, of: limit, nowMs: nowMs) }
+        slots[index].bucket.giveBack(count, of: limit, nowMs: nowMs)
     }
 
     /// The only place where table and index change: both together.
@@ -91,7 +93,7 @@ public struct KeyedBuckets<Key: Hashable & Sendable>: Sendable {
         for _ in 0..<min(KeyedBuckets.examinedMax, slots.count) {
             let index = hand
             hand = (hand + 1) % slots.count
-            if slots[index].bucket.isFull(nowMs: nowMs) {
+            if slots[index].bucket.isFull(of: limit, nowMs: nowMs) {
                 indexByKey[slots[index].key] = nil
                 indexByKey[key] = index
                 slots[index] = slot

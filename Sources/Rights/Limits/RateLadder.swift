@@ -16,24 +16,24 @@ public struct RateLadder: Sendable, Equatable {
     }
 
     private var bucket: TokenBucket
-    private let refusalsMax: Int
     private var refusals = 0
     private var mayWarnAtMs = Int.min
 
     /// A client is warned once in so many milliseconds.
     public static var warningIntervalMs: Int { 10_000 }
 
-    /// A full allowance; a row of more than `refusalsMax` refusals ends the connection.
-    public init(_ limit: RateLimit, refusalsMax: Int, nowMs: Int) {
+    /// A full allowance.
+    public init(_ limit: RateLimit, nowMs: Int) {
         bucket = TokenBucket(limit, nowMs: nowMs)
-        self.refusalsMax = refusalsMax
     }
 
     /// Counts a message and says what to do with it.
-    public mutating func take(nowMs: Int) -> Step {
-        guard bucket.take(nowMs: nowMs) else { return .refuse(retryAfterMs: max(bucket.waitMs(nowMs: nowMs) ?? 1, 1)) }
+    public mutating func take(of limit: RateLimit, nowMs: Int) -> Step {
+        guard bucket.take(of: limit, nowMs: nowMs) else {
+            return .refuse(retryAfterMs: max(bucket.waitMs(of: limit, nowMs: nowMs) ?? 1, 1))
+        }
         // A fifth of the burst: soon enough to slow down, too late to be a habit of the well-behaved.
-        guard bucket.tokens(nowMs: nowMs) * 5 <= bucket.limit.burst, nowMs >= mayWarnAtMs else { return .serve }
+        guard bucket.tokens(of: limit, nowMs: nowMs) * 5 <= limit.burst, nowMs >= mayWarnAtMs else { return .serve }
         mayWarnAtMs = nowMs &+ RateLadder.warningIntervalMs
         return .serveAndWarn
     }
@@ -41,15 +41,16 @@ public struct RateLadder: Sendable, Equatable {
     /// Milliseconds for which the client is not to be read; 0 when it may be.
     ///
     /// An empty bucket first gathers a tenth of a second's worth, so that one loop does not wake for every message.
-    public func delayMs(nowMs: Int) -> Int {
-        guard bucket.tokens(nowMs: nowMs) < 1 else { return 0 }
-        return bucket.waitMs(for: min(max(1, bucket.limit.perSecond / 10), bucket.limit.burst), nowMs: nowMs) ?? 0
+    public func delayMs(of limit: RateLimit, nowMs: Int) -> Int {
+        guard bucket.tokens(of: limit, nowMs: nowMs) < 1 else { return 0 }
+        return bucket.waitMs(for: min(max(1, limit.perSecond / 10), limit.burst), of: limit, nowMs: nowMs) ?? 0
     }
 
-    /// Counts a refusal, for its rate or anything else; true when the row is too long and the client is to be closed.
-    public mutating func refused() -> Bool {
+    /// Counts a refusal, for its rate or anything else; true when the row is longer than `max` and the client is to be
+    /// closed.
+    public mutating func refused(max: Int) -> Bool {
         refusals += 1
-        return refusals > refusalsMax
+        return refusals > max
     }
 
     /// The client got what it asked for: the row of refusals ends.

@@ -36,13 +36,15 @@ public struct WeightBudget: Sendable {
     private var users: KeyedBuckets<Payer>
     private var services: KeyedBuckets<Payer>
     private var anonymous: TokenBucket
+    private let anonymousLimit: RateLimit
 
     /// Full buckets.
     public init(_ sizes: Sizes, nowMs: Int) {
         addresses = KeyedBuckets(sizes.address, capacity: sizes.payersMax)
         users = KeyedBuckets(sizes.user, capacity: sizes.payersMax)
         services = KeyedBuckets(sizes.service, capacity: sizes.payersMax)
-        anonymous = TokenBucket(sizes.anonymous, nowMs: nowMs)
+        anonymousLimit = sizes.anonymous
+        anonymous = TokenBucket(anonymousLimit, nowMs: nowMs)
     }
 
     /// Pays from the payer's own bucket.
@@ -54,24 +56,24 @@ public struct WeightBudget: Sendable {
 
     /// Pays from the bucket that all anonymous callers share; the answer is that of ``pay(_:us:nowMs:)``.
     public mutating func payShared(us: Int, nowMs: Int) -> Int? {
-        anonymous.pay(us, nowMs: nowMs)
+        anonymous.pay(us, of: anonymousLimit, nowMs: nowMs)
     }
 
     /// Milliseconds until the shared bucket could pay; 0 when it could now.
     public func sharedWaitMs(us: Int, nowMs: Int) -> Int {
-        anonymous.waitMs(for: min(us, anonymous.limit.burst), nowMs: nowMs) ?? 0
+        anonymous.waitMs(for: min(us, anonymousLimit.burst), of: anonymousLimit, nowMs: nowMs) ?? 0
     }
 
     /// Gives back what was paid for a call that was not made.
     public mutating func giveBack(_ payer: Payer, us: Int, nowMs: Int) {
         own(payer) { $0.giveBack(payer, us, nowMs: nowMs) }
-        if payer.kind == .anonymous { anonymous.giveBack(us, nowMs: nowMs) }
+        if payer.kind == .anonymous { anonymous.giveBack(us, of: anonymousLimit, nowMs: nowMs) }
     }
 
     /// Takes what a call has cost beyond what was paid before; it may leave a debt.
     public mutating func charge(_ payer: Payer, us: Int, nowMs: Int) {
         own(payer) { $0.charge(payer, us, nowMs: nowMs) }
-        if payer.kind == .anonymous { anonymous.charge(us, nowMs: nowMs) }
+        if payer.kind == .anonymous { anonymous.charge(us, of: anonymousLimit, nowMs: nowMs) }
     }
 
     /// Changes the buckets among which the payer has its own; `nil` for a crowd, which has none.

@@ -3,7 +3,7 @@ import Dialects
 
 /// A topic that the client has asked for and has not given up.
 struct Holding {
-    let topic: Topic
+    private(set) var topic: Topic
     /// Subscribe requests that wait for their answer: at most one at each step.
     ///
     /// Nothing is allocated for a topic that has none.
@@ -22,7 +22,16 @@ struct Holding {
     /// Takes the request that waits at a step.
     mutating func take(_ step: Wish.Step) -> Wish? {
         guard let index = wishes.firstIndex(where: { $0.step == step }) else { return nil }
-        return wishes.remove(at: index)
+        let wish = wishes.remove(at: index)
+        // Most subscriptions never have another request: the storage would stay as long as they do.
+        if wishes.isEmpty { wishes = [] }
+        return wish
+    }
+
+    /// The session is a member of the topic; `shared` is the name that all its members keep.
+    mutating func goesLive(_ shared: Topic) {
+        topic = shared
+        (isLive, isAcknowledged) = (true, true)
     }
 
     /// Whether a request waits at a step.

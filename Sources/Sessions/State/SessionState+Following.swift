@@ -9,12 +9,9 @@ struct FollowAllowance {
     /// The number of the last read, by which answers are matched to reads.
     var number = 0
 
-    init(_ limits: Limits, nowMs: Int) {
-        reads = TokenBucket(
-            RateLimit(perSecond: limits.followReadsPerSecond, burst: limits.followReadsPerSecond * 5), nowMs: nowMs)
-        joins = TokenBucket(
-            RateLimit(perSecond: limits.joinsPerSecond, burst: max(limits.followsMax, limits.joinsPerSecond)),
-            nowMs: nowMs)
+    init(_ rules: SessionRules, nowMs: Int) {
+        reads = TokenBucket(rules.followReadRate, nowMs: nowMs)
+        joins = TokenBucket(rules.followJoinRate, nowMs: nowMs)
     }
 }
 
@@ -60,7 +57,8 @@ extension SessionState {
                 if followings?.isStarted == false {
                     return cannotStart(SessionState.tooManyFollows(waitMs))
                 }
-                followings?.reading = .due(atMs: nowMs + waitMs)
+                let dueMs = nowMs + waitMs
+                followings?.reading = .due(atMs: dueMs)
             } else {
                 ask()
             }
@@ -69,7 +67,7 @@ extension SessionState {
 
     private mutating func ask() {
         guard let topic = followings?.topic else { return }
-        var allowance = followAllowance ?? FollowAllowance(limits, nowMs: nowMs)
+        var allowance = followAllowance ?? FollowAllowance(rules, nowMs: nowMs)
         allowance.number &+= 1
         followAllowance = allowance
         followings?.reading = .underway(number: allowance.number, isStale: false)
@@ -87,7 +85,8 @@ extension SessionState {
         switch result {
         case .failure(let refusal):
             if followings?.isStarted == false { return cannotStart(refusal) }
-            followings?.reading = .due(atMs: nowMs + SessionState.retryMs)
+            let dueMs = nowMs + SessionState.retryMs
+            followings?.reading = .due(atMs: dueMs)
         case .success(let topics):
             if isStale { readFollows() }
             // The set is data like any other: it grants no right that the user does not have.
@@ -103,7 +102,8 @@ extension SessionState {
         followings?.retryMs = Int.max
         if !waiting.isEmpty, let waitMs = payToFollow(waiting.count) {
             if followings?.isStarted == false { return cannotStart(SessionState.tooManyFollows(waitMs)) }
-            followings?.retryMs = nowMs + waitMs
+            let retryMs = nowMs + waitMs
+            followings?.retryMs = retryMs
             return
         }
         for topic in waiting {
@@ -114,19 +114,20 @@ extension SessionState {
     }
 
     private mutating func payForRead() -> Int? {
-        var allowance = followAllowance ?? FollowAllowance(limits, nowMs: nowMs)
+        var allowance = followAllowance ?? FollowAllowance(rules, nowMs: nowMs)
         defer { followAllowance = allowance }
-        if let waitMs = allowance.reads.waitMs(nowMs: nowMs), waitMs > 0 { return waitMs }
+        if let waitMs = allowance.reads.waitMs(of: rules.followReadRate, nowMs: nowMs), waitMs > 0 { return waitMs }
         if let waitMs = rules.budget.charge(.readFollows, caller) { return waitMs }
-        return allowance.reads.take(nowMs: nowMs) ? nil : SessionState.retryMs
+        return allowance.reads.take(of: rules.followReadRate, nowMs: nowMs) ? nil : SessionState.retryMs
     }
 
     private mutating func payToFollow(_ count: Int) -> Int? {
-        var allowance = followAllowance ?? FollowAllowance(limits, nowMs: nowMs)
+        var allowance = followAllowance ?? FollowAllowance(rules, nowMs: nowMs)
         defer { followAllowance = allowance }
-        if let waitMs = allowance.joins.waitMs(for: count, nowMs: nowMs), waitMs > 0 { return waitMs }
+        let rate = rules.followJoinRate
+        if let waitMs = allowance.joins.waitMs(for: count, of: rate, nowMs: nowMs), waitMs > 0 { return waitMs }
         if let waitMs = rules.budget.charge(.joins(count), caller) { return waitMs }
-        return allowance.joins.take(count, nowMs: nowMs) ? nil : SessionState.retryMs
+        return allowance.joins.take(count, of: rate, nowMs: nowMs) ? nil : SessionState.retryMs
     }
 
     // MARK: Beginning and end
@@ -174,7 +175,8 @@ extension SessionState {
     /// It is tried again; a `gap` is sent when that succeeds.
     mutating func followRefused(_ topic: Topic) {
         guard followings?.refused(topic) == true else { return }
-        followAllowance?.joins.giveBack(nowMs: nowMs)
+        let (rate, nowMs) = (rules.followJoinRate, nowMs)
+        followAllowance?.joins.giveBack(of: rate, nowMs: nowMs)
         followings?.retryMs = nowMs + SessionState.retryMs
         startIfSettled()
     }

@@ -74,9 +74,9 @@ extension SessionState {
     /// Milliseconds until the budget could be charged for the joins; `nil` when it was charged.
     private mutating func payForJoins(_ count: Int) -> Int? {
         if caller.isService { return rules.budget.charge(.joins(count), caller) }
-        if let waitMs = joins.waitMs(for: count, nowMs: nowMs), waitMs > 0 { return waitMs }
+        if let waitMs = joins.waitMs(for: count, of: rules.joinRate, nowMs: nowMs), waitMs > 0 { return waitMs }
         if let waitMs = rules.budget.charge(.joins(count), caller) { return waitMs }
-        return joins.take(count, nowMs: nowMs) ? nil : 1_000
+        return joins.take(count, of: rules.joinRate, nowMs: nowMs) ? nil : 1_000
     }
 
     /// Holds the request until Redis says whether the user is a member; a live subscription continues meanwhile.
@@ -168,8 +168,7 @@ extension SessionState {
     mutating func joined(_ topic: Topic) {
         if let index = index(of: topic), let wish = holdings[index].take(.topic) {
             granted()
-            holdings[index].isLive = true
-            holdings[index].isAcknowledged = true
+            holdings[index].goesLive(topic)
             if wish.presence { watch(topic) }
             guard followings?.topic == topic else { return }
             followings?.isHeard = true

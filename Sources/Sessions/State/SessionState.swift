@@ -12,16 +12,15 @@ struct SessionState {
     private(set) var caller: Caller
     /// The client's address; its budget is charged for a client without other credentials.
     let address: IPAddress?
-    var holdings: [Holding] = []
+    var holdings = Few<Holding>()
     /// Topics that the other sessions of the connection hold.
     var heldBesides = 0
     /// Pending questions to Redis for memberships.
     var questions: [Topic: MembershipQuestion] = [:]
     /// Publishes that wait for a question, and the bytes of their data.
     var heldPublishes = (count: 0, bytes: 0)
-    /// The topics that the user's own topic follows; `nil` unless the client has asked for that topic.
-    var followings: Followings?
-    var followAllowance: FollowAllowance?
+    private var rareFollowings = Rare<Followings>()
+    private var rareAllowance = Rare<FollowAllowance>()
     /// The number of the last replay, by which answers are matched to reads.
     var replayNumber = 0
     /// Whether the client has authenticated or subscribed, and so is more than an open socket.
@@ -44,22 +43,25 @@ struct SessionState {
         self.caller = caller
         self.address = address
         self.nowMs = nowMs
-        let limits = rules.limits
-        messages = RateLadder(
-            RateLimit(perSecond: limits.messagesPerSecond, burst: limits.messagesPerSecond * 2),
-            refusalsMax: limits.refusalsMax, nowMs: nowMs)
-        joins = TokenBucket(
-            RateLimit(
-                perSecond: limits.joinsPerSecond, burst: max(limits.joinsPerSecond * 2, limits.subscribeBatchMax)),
-            nowMs: nowMs)
-        authentications = TokenBucket(
-            RateLimit(
-                perSecond: limits.authenticationsPerSecond, burst: limits.authenticationsPerSecond * 10),
-            nowMs: nowMs)
-        idleMs = nowMs + limits.authenticateMs
+        messages = RateLadder(rules.messageRate, nowMs: nowMs)
+        joins = TokenBucket(rules.joinRate, nowMs: nowMs)
+        authentications = TokenBucket(rules.authenticationRate, nowMs: nowMs)
+        idleMs = nowMs + rules.limits.authenticateMs
     }
 
     var limits: Limits { rules.limits }
+
+    /// The topics that the user's own topic follows; `nil` unless the client has asked for that topic.
+    var followings: Followings? {
+        get { rareFollowings.value }
+        _modify { yield &rareFollowings.value }
+    }
+
+    /// The budget for following; `nil` until the client follows something.
+    var followAllowance: FollowAllowance? {
+        get { rareAllowance.value }
+        _modify { yield &rareAllowance.value }
+    }
 
     /// Takes an input and returns the actions to perform.
     ///
@@ -97,7 +99,7 @@ struct SessionState {
     // MARK: Messages
 
     private mutating func received(_ message: Result<ClientRequest, DialectRefusal>) {
-        let step = caller.isService ? .serve : messages.take(nowMs: nowMs)
+        let step = caller.isService ? .serve : messages.take(of: rules.messageRate, nowMs: nowMs)
         switch (message, step) {
         case (.success(let request), .refuse(let retryAfterMs)):
             rateLimited("more than \(limits.messagesPerSecond) messages a second", retryAfterMs, ref: request.ref)
@@ -118,7 +120,9 @@ struct SessionState {
     }
 
     /// Milliseconds for which the transport must not read from the client, since it sends too fast; 0 when it may read.
-    func readDelayMs(nowMs: Int) -> Int { isClosed ? 0 : messages.delayMs(nowMs: nowMs) }
+    func readDelayMs(nowMs: Int) -> Int {
+        isClosed ? 0 : messages.delayMs(of: rules.messageRate, nowMs: nowMs)
+    }
 
     private mutating func perform(_ request: ClientRequest) {
         let ref = request.ref
@@ -140,8 +144,8 @@ struct SessionState {
 
     private mutating func authenticate(_ token: [UInt8], isRefresh: Bool, ref: Reference?) {
         // A check costs a signature verification, and Redis is asked for each membership that the token does not grant.
-        guard authentications.take(nowMs: nowMs) else {
-            let waitMs = max(authentications.waitMs(nowMs: nowMs) ?? 1, 1)
+        guard authentications.take(of: rules.authenticationRate, nowMs: nowMs) else {
+            let waitMs = max(authentications.waitMs(of: rules.authenticationRate, nowMs: nowMs) ?? 1, 1)
             return rateLimited(
                 "more than \(limits.authenticationsPerSecond) authentications a second", waitMs, ref: ref)
         }
@@ -247,7 +251,7 @@ struct SessionState {
 
     /// Counts a refusal; too many in a row end the session.
     mutating func countRefusal() {
-        if messages.refused() { close(.rateLimited) }
+        if messages.refused(max: limits.refusalsMax) { close(.rateLimited) }
     }
 
     mutating func rateLimited(_ text: String, _ retryAfterMs: Int, topic: Topic? = nil, ref: Reference?) {
@@ -287,7 +291,7 @@ struct SessionState {
         if case .user(let identity) = caller, identity.hasHeartbeat { actions.append(.left(user: identity.user)) }
         endFollowings()
         for holding in holdings where holding.isLive || holding.waits(.topic) { actions.append(.leave(holding.topic)) }
-        holdings = []
+        holdings = Few()
         questions = [:]
     }
 }

@@ -27,9 +27,7 @@ enum NativeEntry {
         _ native: NativeDialect, _ pattern: PathPattern, _ rules: SocketRules
     ) -> @Sendable (HTTPRequestHead) -> Result<any Dialect, Refusal> {
         if pattern.arguments.isEmpty, let socket = NativeSocket(rules) {
-            var native = native
-            native.socket = socket
-            let shared = native
+            let shared = native.at(socket)
             return { _ in .success(shared) }
         }
         return { head in
@@ -39,9 +37,7 @@ enum NativeEntry {
                 return .failure(
                     Refusal(.badRequest, "the path names no topic; its parts may have A-Z a-z 0-9 . _ ~ : -"))
             }
-            var native = native
-            native.socket = socket
-            return .success(native)
+            return .success(native.at(socket))
         }
     }
 

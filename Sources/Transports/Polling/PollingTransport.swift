@@ -136,7 +136,9 @@ public final class PollingTransport: ClientTransport {
     private func take(_ message: WireUnit) {
         context.statistics.messagesIn.add(1)
         guard message.bytes.count <= context.limits.inboundMessageBytesMax else { return close(.messageTooBig) }
-        if peer?.received(message.bytes, as: message.kind) == false, !controls.take(nowMs: context.clock.nowMs) {
+        if peer?.received(message.bytes, as: message.kind) == false,
+            !controls.take(of: context.controlRate, nowMs: context.clock.nowMs)
+        {
             close(.policyViolation)
         }
     }

@@ -16,12 +16,12 @@ def build() -> None:
 class Floor:
     """A running floor, with what `raw` asks of a gateway; its messages go by way of a Redis at `redis_port`."""
 
-    def __init__(self, certificate, redis_port=None, binary=ROOT / ".build/floor"):
+    def __init__(self, certificate, redis_port=None, binary=ROOT / ".build/floor", environment=None):
         self.certificate = certificate
         words = [binary, "0", certificate.cert, certificate.key, *([str(redis_port)] if redis_port else [])]
         # What is only known to epoll is no leak.
         self.process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        env=os.environ | {"ASAN_OPTIONS": "detect_leaks=0"})
+                                        env=os.environ | {"ASAN_OPTIONS": "detect_leaks=0"} | (environment or {}))
         self.port = int(self.process.stdout.readline())
 
     def address(self):

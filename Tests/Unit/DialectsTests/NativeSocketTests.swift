@@ -7,9 +7,7 @@ import Testing
 /// What the rules of a path make of a native client's messages.
 @Suite struct NativeSocketTests {
     private func client(_ rules: SocketRules, _ values: [String: [UInt8]] = [:]) throws -> NativeMachine {
-        var dialect = Native.dialect
-        dialect.socket = try #require(NativeSocket(rules, values))
-        return NativeMachine(dialect)
+        NativeMachine(Native.dialect.at(try #require(NativeSocket(rules, values))))
     }
 
     private var dj: SocketRules { StandardTables.sockets["/dj"] ?? SocketRules() }

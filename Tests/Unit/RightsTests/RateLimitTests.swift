@@ -5,45 +5,49 @@ import Testing
 
 @Suite struct RateLimitTests {
     @Test func burstThenRate() {
-        var bucket = TokenBucket(RateLimit(perSecond: 10, burst: 3), nowMs: 1_000)
-        for _ in 0..<3 { #expect(bucket.take(nowMs: 1_000) == true) }
-        #expect(bucket.take(nowMs: 1_000) == false)
-        #expect(bucket.waitMs(nowMs: 1_000) == 100)
-        #expect(bucket.take(nowMs: 1_099) == false)
-        #expect(bucket.waitMs(nowMs: 1_099) == 1)
-        #expect(bucket.take(nowMs: 1_100) == true)
-        #expect(bucket.take(nowMs: 1_100) == false)
-        #expect(!bucket.isFull(nowMs: 1_399))
-        #expect(bucket.isFull(nowMs: 1_400))
+        let limit = RateLimit(perSecond: 10, burst: 3)
+        var bucket = TokenBucket(limit, nowMs: 1_000)
+        for _ in 0..<3 { #expect(bucket.take(of: limit, nowMs: 1_000) == true) }
+        #expect(bucket.take(of: limit, nowMs: 1_000) == false)
+        #expect(bucket.waitMs(of: limit, nowMs: 1_000) == 100)
+        #expect(bucket.take(of: limit, nowMs: 1_099) == false)
+        #expect(bucket.waitMs(of: limit, nowMs: 1_099) == 1)
+        #expect(bucket.take(of: limit, nowMs: 1_100) == true)
+        #expect(bucket.take(of: limit, nowMs: 1_100) == false)
+        #expect(!bucket.isFull(of: limit, nowMs: 1_399))
+        #expect(bucket.isFull(of: limit, nowMs: 1_400))
     }
 
     @Test func severalAtOnceAreAllOrNone() {
-        var bucket = TokenBucket(RateLimit(perSecond: 1, burst: 5), nowMs: 0)
-        #expect(bucket.take(6, nowMs: 0) == false)
-        #expect(bucket.waitMs(for: 6, nowMs: 0) == nil)
-        #expect(bucket.take(4, nowMs: 0) == true)
-        #expect(bucket.take(2, nowMs: 0) == false)
-        #expect(bucket.take(1, nowMs: 0) == true)
-        #expect([bucket.take(0, nowMs: 0), bucket.take(-5, nowMs: 0)] == [true, true])
-        #expect(bucket.take(1, nowMs: 0) == false)
-        #expect(bucket.take(Int.max, nowMs: 0) == false)
-        #expect(bucket.waitMs(for: 5, nowMs: 0) == 5_000)
+        let limit = RateLimit(perSecond: 1, burst: 5)
+        var bucket = TokenBucket(limit, nowMs: 0)
+        #expect(bucket.take(6, of: limit, nowMs: 0) == false)
+        #expect(bucket.waitMs(for: 6, of: limit, nowMs: 0) == nil)
+        #expect(bucket.take(4, of: limit, nowMs: 0) == true)
+        #expect(bucket.take(2, of: limit, nowMs: 0) == false)
+        #expect(bucket.take(1, of: limit, nowMs: 0) == true)
+        #expect([bucket.take(0, of: limit, nowMs: 0), bucket.take(-5, of: limit, nowMs: 0)] == [true, true])
+        #expect(bucket.take(1, of: limit, nowMs: 0) == false)
+        #expect(bucket.take(Int.max, of: limit, nowMs: 0) == false)
+        #expect(bucket.waitMs(for: 5, of: limit, nowMs: 0) == 5_000)
     }
 
     /// A call a millisecond for a minute: exactly burst plus rate times time get through, without drift.
     @Test(arguments: [1, 3, 7, 50, 333, 999])
     func longRunGivesExactlyTheRate(_ rate: Int) {
-        var bucket = TokenBucket(RateLimit(perSecond: rate, burst: 10), nowMs: 0)
-        let taken = (0...60_000).count { bucket.take(nowMs: $0) }
+        let limit = RateLimit(perSecond: rate, burst: 10)
+        var bucket = TokenBucket(limit, nowMs: 0)
+        let taken = (0...60_000).count { bucket.take(of: limit, nowMs: $0) }
         #expect(taken == 10 + rate * 60 || taken == 9 + rate * 60)
     }
 
     @Test func clockThatGoesBackFillsNothing() {
-        var bucket = TokenBucket(RateLimit(perSecond: 1, burst: 1), nowMs: 10_000)
-        #expect(bucket.take(nowMs: 10_000) == true)
-        #expect(bucket.take(nowMs: 0) == false)
-        #expect(bucket.take(nowMs: 10_999) == false)
-        #expect(bucket.take(nowMs: 11_000) == true)
+        let limit = RateLimit(perSecond: 1, burst: 1)
+        var bucket = TokenBucket(limit, nowMs: 10_000)
+        #expect(bucket.take(of: limit, nowMs: 10_000) == true)
+        #expect(bucket.take(of: limit, nowMs: 0) == false)
+        #expect(bucket.take(of: limit, nowMs: 10_999) == false)
+        #expect(bucket.take(of: limit, nowMs: 11_000) == true)
     }
 
     @Test func extremesDoNotTrap() {
@@ -51,9 +55,9 @@ import Testing
             for start in [Int.min, -1, 0, Int.max] {
                 var bucket = TokenBucket(limit, nowMs: start)
                 for now in [Int.min, -1, 0, 1, Int.max] {
-                    let taken = bucket.take(nowMs: now)
-                    #expect(taken || bucket.waitMs(nowMs: now) != 0)
-                    _ = bucket.isFull(nowMs: now)
+                    let taken = bucket.take(of: limit, nowMs: now)
+                    #expect(taken || bucket.waitMs(of: limit, nowMs: now) != 0)
+                    _ = bucket.isFull(of: limit, nowMs: now)
                 }
             }
         }
@@ -94,7 +98,7 @@ import Testing
             now += Int.random(in: 0...5, using: &random)
             let key = Int.random(in: 0..<100, using: &random)
             var bucket = model[key] ?? TokenBucket(limit, nowMs: now)
-            let allowed = bucket.take(nowMs: now)
+            let allowed = bucket.take(of: limit, nowMs: now)
             let taken = table.take(key, nowMs: now)
             // The table may refuse for want of a place, but never allows what the key's own bucket would not.
             #expect(!taken || allowed, "seed \(seed)")
