@@ -129,15 +129,15 @@ def test_a_mute_subscriber_of_one_shard_is_named_and_its_topics_are_repaired(pai
     gw, other = pair
     others_name = f"-shard-{1 - mute}-subscriber"
 
-    def other_link(redis):
-        return [one["id"] for one in redis.client_list() if one["name"].endswith(others_name)]
+    def others(redis):
+        return {one["id"] for one in redis.client_list() if one["name"].endswith(others_name)}
 
     with contextlib.ExitStack() as stack, server.client() as redis:
         clients = clients_of_both_shards(stack, gw, redis, topic)
         other.publish(topic, "e")
         for client in clients:
             expect_offsets(client, 1, 1)
-        before = other_link(redis)
+        before = others(redis)
         proxy.drop_to_client(named(f"-shard-{mute}-subscriber"))
         for _ in range(3):
             other.publish(topic, "e")
@@ -150,7 +150,7 @@ def test_a_mute_subscriber_of_one_shard_is_named_and_its_topics_are_repaired(pai
         for client in clients:
             expect_offsets(client, 2, 5)
             client.expect_nothing()
-        assert other_link(redis) == before != []
+        assert others(redis) == before != set()
     lines = [json.loads(line) for line in gw.log_text.splitlines()]
     lost = [line for line in lines if line.get("reason") == "probe_lost" and line.get("part")]
     assert [(line["part"], line["shard"]) for line in lost] == [("subscriber", str(mute))]
