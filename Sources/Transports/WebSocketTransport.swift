@@ -13,26 +13,36 @@ public import WebSocketCodec
 ///
 /// Thread: the shard's.
 public final class WebSocketTransport: ConnectionTransport {
-    /// The services that it shares with the other transports of its shard.
-    public let context: TransportContext
+    /// A polling session that moves here when its client requests it.
+    private final class Probing {
+        let session: PollingTransport
+        var probe = EngineProbe()
+        /// The time at which a client that has not moved is closed, monotonic milliseconds.
+        let endMs: Int
+
+        init(_ session: PollingTransport, endMs: Int) {
+            (self.session, self.endMs) = (session, endMs)
+        }
+    }
+
     /// The connection that was upgraded.
     public let connection: Connection
-    private var decoder: WebSocketDecoder
-    /// The peer that the transport serves; `nil` for an echo, and after the end.
-    public private(set) var peer: Peer?
+    /// The services that it shares with the other transports of its shard.
+    public let context: TransportContext
     /// Data frames, deflated where the client agreed on it.
     public let framing: Framing
     private let isEcho: Bool
+    private var decoder: WebSocketDecoder
+    private var pings: PingSchedule
+    /// The peer that the transport serves; `nil` for an echo, and after the end.
+    public private(set) var peer: Peer?
+    /// The peer's deadline when it last changed: a ping need not ask for it.
+    private var peerDeadlineMs = Int.max
     private var controls: TokenBucket
-    private var pingMs: Int
-    private var pongMs = Int.max
-    private var lastInboundMs: Int
-    /// The session that will move here, while the client tries this WebSocket.
-    private var probed: PollingTransport?
-    private var probe = EngineProbe()
-    private var probeEndMs = Int.max
     /// When reading from a client that sent too fast resumes, monotonic milliseconds; `Int.max` while it is read.
     private var readAgainMs = Int.max
+    /// `nil` unless the client tries this WebSocket.
+    private var probing: Probing?
 
     /// The transport of a client; ``begin()`` starts the dialect machine.
     public init(_ context: TransportContext, connection: Connection, peer: Peer?, deflate: DeflateAgreement?) {
@@ -45,8 +55,7 @@ public final class WebSocketTransport: ConnectionTransport {
             messageBytesMax: context.limits.inboundMessageBytesMax, fragmentsMax: context.limits.fragmentsMax)
         decoder = WebSocketDecoder(role: .server, limits: limits, deflates: deflate != nil)
         controls = context.controlBucket()
-        lastInboundMs = context.clock.nowMs
-        pingMs = context.clock.nowMs + context.limits.pingMs
+        pings = PingSchedule(nowMs: context.clock.nowMs, intervalMs: context.limits.pingMs)
     }
 
     /// The transport of a polling client that tries a WebSocket; its session moves here when the client requests it.
@@ -55,8 +64,7 @@ public final class WebSocketTransport: ConnectionTransport {
         deflate: DeflateAgreement?
     ) {
         self.init(context, connection: connection, peer: nil, deflate: deflate)
-        probed = session
-        probeEndMs = context.clock.nowMs + context.limits.authenticateMs
+        probing = Probing(session, endMs: context.clock.nowMs + context.limits.authenticateMs)
         session.probed(true)
     }
 
@@ -70,8 +78,7 @@ public final class WebSocketTransport: ConnectionTransport {
         let limits = WebSocketLimits(messageBytesMax: WebSocketTransport.echoBytesMax, fragmentsMax: 1 << 20)
         decoder = WebSocketDecoder(role: .server, limits: limits, deflates: deflate != nil)
         controls = context.controlBucket()
-        lastInboundMs = context.clock.nowMs
-        pingMs = Int.max
+        pings = .none
     }
 
     /// Starts the peer, once the handshake is over.
@@ -83,6 +90,7 @@ public final class WebSocketTransport: ConnectionTransport {
     }
 
     private static let echoBytesMax = 32 << 20
+    private static let ping = WebSocketEncoder.frame(.ping, payload: [])
 
     private static func framing(_ deflate: DeflateAgreement?) -> Framing {
         deflate.map { .webSocketDeflated($0.window) } ?? .webSocket
@@ -95,11 +103,13 @@ public final class WebSocketTransport: ConnectionTransport {
 
     /// Decodes frames, and pauses reading from a client that sends too fast.
     public func received(_ bytes: Span<UInt8>) {
-        lastInboundMs = context.clock.nowMs
-        pongMs = Int.max
+        if pings.received(nowMs: context.clock.nowMs, intervalMs: context.limits.pingMs) { setDeadline() }
         var position = 0
-        while connection.isOpen, let event = decoder.next(bytes, at: &position) { handle(event) }
-        slowDown()
+        var hasAsked = false
+        while connection.isOpen, let event = decoder.next(bytes, at: &position) {
+            if handle(event) { hasAsked = true }
+        }
+        if hasAsked { slowDown() }
     }
 
     /// Pauses reading from a client that sends too fast: TCP holds it back and nothing is lost.
@@ -108,23 +118,28 @@ public final class WebSocketTransport: ConnectionTransport {
         context.statistics.rateDelays.add(1)
         readAgainMs = context.clock.nowMs + delayMs
         connection.pauseReading()
-        deadlineChanged()
+        setDeadline()
     }
 
-    private func handle(_ event: WebSocketEvent) {
+    /// Handles an event; true for a message to the peer.
+    private func handle(_ event: WebSocketEvent) -> Bool {
         switch event {
         case .message(let kind, let payload):
             context.statistics.messagesIn.add(1)
-            if isEcho { return send(WireUnit(kind == .text ? .text : .binary, payload)) }
-            if let probed { return probe(probed, kind == .text ? .text : .binary, payload) }
-            // A message for which no session was charged counts as a protocol frame, like a ping.
-            if peer?.received(payload, as: kind == .text ? .text : .binary) == false { _ = takeControl() }
+            if isEcho {
+                send(WireUnit(kind == .text ? .text : .binary, payload))
+            } else if let probing {
+                probe(probing, kind == .text ? .text : .binary, payload)
+            } else {
+                // A message for which no session was charged counts as a protocol frame, like a ping.
+                if peer?.received(payload, as: kind == .text ? .text : .binary) == false { _ = takeControl() }
+                return true
+            }
         case .ping(let payload):
-            guard takeControl() else { return }
-            transmit(WebSocketEncoder.frame(.pong, payload: payload))
+            if takeControl() { transmit(WebSocketEncoder.frame(.pong, payload: payload)) }
         case .deflated(let kind, let payload):
             let bytesMax = isEcho ? WebSocketTransport.echoBytesMax : context.limits.inboundMessageBytesMax
-            handle(context.deflation.inflated(kind, payload, bytesMax: bytesMax))
+            return handle(context.deflation.inflated(kind, payload, bytesMax: bytesMax))
         case .pong:
             _ = takeControl()
         case .close(let code, _):
@@ -132,17 +147,17 @@ public final class WebSocketTransport: ConnectionTransport {
         case .failed(let failure):
             close(failure.closeReason, detail: failure.explanation)
         }
+        return false
     }
 
     /// Handles messages of a client that tries this WebSocket and then moves here.
-    private func probe(_ session: PollingTransport, _ kind: MessageKind, _ payload: [UInt8]) {
-        switch probe.received(payload, as: kind) {
+    private func probe(_ probing: Probing, _ kind: MessageKind, _ payload: [UInt8]) {
+        switch probing.probe.received(payload, as: kind) {
         case .answer(let packet): transmit(WebSocketEncoder.frame(.text, payload: packet))
         case .refuse: close(.badRequest)
         case .move:
-            probed = nil
-            probeEndMs = Int.max
-            guard let moved = session.move() else { return close(.goingAway) }
+            self.probing = nil
+            guard let moved = probing.session.move() else { return close(.goingAway) }
             peer = moved.peer
             if moved.isEstablished { connection.markEstablished() }
             moved.peer.move(to: self)
@@ -167,31 +182,29 @@ public final class WebSocketTransport: ConnectionTransport {
             readAgainMs = Int.max
             connection.resumeReading()
         }
-        if nowMs >= pongMs {
+        let (intervalMs, answerMs) = (context.limits.pingMs, context.limits.pongMs)
+        switch pings.step(nowMs: nowMs, intervalMs: intervalMs, answerMs: answerMs) {
+        case .nothing: break
+        case .ping: transmit(WebSocketTransport.ping)
+        case .silence:
             // The pong may have arrived while this process was stopped; it is given time to be read.
-            guard context.clock.stalledMs > nowMs - context.limits.pongMs else { return close(.timeout) }
-            pongMs = nowMs + context.limits.pongMs
+            guard context.clock.stalledMs > nowMs - answerMs else { return close(.timeout) }
+            pings.waits(nowMs: nowMs, answerMs: answerMs)
         }
-        if nowMs >= pingMs {
-            // A client that has just sent something needs no ping.
-            if nowMs - lastInboundMs >= context.limits.pingMs {
-                transmit(WebSocketEncoder.frame(.ping, payload: []))
-                pongMs = nowMs + context.limits.pongMs
-                pingMs = nowMs + context.limits.pingMs
-            } else {
-                pingMs = lastInboundMs + context.limits.pingMs
-            }
+        if let probing, nowMs >= probing.endMs { return close(.timeout) }
+        if nowMs >= peerDeadlineMs {
+            peer?.deadlineReached()
+            deadlineChanged()
+        } else {
+            setDeadline()
         }
-        if nowMs >= probeEndMs { return close(.timeout) }
-        peer?.deadlineReached()
-        deadlineChanged()
     }
 
     /// Logs the end, then ends the peer and its sessions.
     public func ended(_ reason: CloseReason) {
         logEnd(reason)
-        probed?.probed(false)
-        probed = nil
+        probing?.session.probed(false)
+        probing = nil
         peer?.ended()
         peer = nil
         context.open.ended(self)
@@ -211,9 +224,15 @@ public final class WebSocketTransport: ConnectionTransport {
         close(reason, detail: "")
     }
 
-    /// Sets the connection's deadline to the earliest of ping, pong, pause, probe and peer.
+    /// Sets the connection's deadline, with the peer's new one.
     public func deadlineChanged() {
-        connection.setDeadline(at: min(pingMs, pongMs, readAgainMs, probeEndMs, peer?.deadlineMs ?? Int.max))
+        peerDeadlineMs = peer?.deadlineMs ?? Int.max
+        setDeadline()
+    }
+
+    /// Sets the connection's deadline to the earliest of ping, pong, pause, probe and peer.
+    private func setDeadline() {
+        connection.setDeadline(at: min(pings.dueMs, readAgainMs, probing?.endMs ?? Int.max, peerDeadlineMs))
     }
 
     // MARK: Ending
