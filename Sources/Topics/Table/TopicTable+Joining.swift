@@ -52,10 +52,10 @@ extension TopicTable {
 
     private func answered(_ feed: LocalTopic<Client>, _ read: Int, _ result: Result<LogRead.Answer, Refusal>) {
         guard case .asked(read, let since, let held) = feed.joinRead else { return }
-        let asked = feed.joining.filter(\.isAsked)
+        let asked = feed.joining.filter { $0.isAsked }
         switch result {
         case .failure(let refusal):
-            feed.joining.removeAll(where: \.isAsked)
+            feed.joining.removeAll { $0.isAsked }
             feed.endJoinRead()
             for joining in asked { joining.client.refused(refusal, topic: feed.topic, ref: joining.ref) }
             leaveIfEmpty(feed)
