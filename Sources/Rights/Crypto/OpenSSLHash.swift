@@ -10,7 +10,7 @@ enum OpenSSLHash {
         var digest = [UInt8](repeating: 0, count: 32)
         let done = unsafe bytes.withUnsafeBufferPointer { input in
             unsafe digest.withUnsafeMutableBufferPointer { output in
-                unsafe EVP_Digest(input.baseAddress, input.count, output.baseAddress, nil, EVP_sha256(), nil)
+                unsafe swb_sha256(input.baseAddress, input.count, output.baseAddress)
             }
         }
         precondition(done == 1, "libcrypto cannot compute SHA-256")
@@ -21,7 +21,7 @@ enum OpenSSLHash {
         var digest = [UInt8](repeating: 0, count: 20)
         let done = unsafe bytes.withUnsafeBufferPointer { input in
             unsafe digest.withUnsafeMutableBufferPointer { output in
-                unsafe EVP_Digest(input.baseAddress, input.count, output.baseAddress, nil, EVP_sha1(), nil)
+                unsafe swb_sha1(input.baseAddress, input.count, output.baseAddress)
             }
         }
         precondition(done == 1, "libcrypto cannot compute SHA-1")
