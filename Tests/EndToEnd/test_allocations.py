@@ -1,4 +1,5 @@
-"""A delivery allocates nothing (OpenSSL's calls of malloc count, too), and a tick writes once to each member."""
+"""A delivery allocates nothing (OpenSSL's calls of malloc count, too), a tick writes once to each member, and an idle
+connection holds little memory."""
 
 import subprocess
 import time
@@ -9,6 +10,7 @@ import pytest
 from Fixtures.clients import dialect_crowds
 from Fixtures.clients.crowd import Crowd
 from Fixtures.clients.tokens import SECRET
+from Fixtures.processes.floor import Floor
 from Fixtures.processes.gateway import Gateway
 
 # Without the optimiser, each copy of a value counts.
@@ -28,23 +30,43 @@ def counting_library(tmp_path_factory):
     return library
 
 
+class Allocations:
+    """What a process with the library counts."""
+
+    def __init__(self, library, file):
+        self.file = file
+        file.write_bytes(bytes(24))
+        self.environment = {"LD_PRELOAD": str(library), "ALLOCATIONS_FILE": str(file)}
+
+    def _counters(self):
+        bytes_ = self.file.read_bytes()
+        return [int.from_bytes(bytes_[at:at + 8], "little", signed=True) for at in (0, 8, 16)]
+
+    def __call__(self) -> int:
+        """Calls so far."""
+        return self._counters()[0]
+
+    def held(self) -> tuple[int, int]:
+        """Live blocks, and their bytes; only differences mean something."""
+        return tuple(self._counters()[1:])
+
+
 @pytest.fixture
 def counted(tmp_path, shared_server, certificate, counting_library):
-    """A factory of gateways that count: the gateway, and a function that tells the calls made so far."""
+    """A factory of gateways that count: the gateway, and its allocations."""
     started = []
 
     def start(**limits):
-        numbers = tmp_path / f"allocations-{len(started)}"
-        numbers.write_bytes(bytes(8))
+        allocations = Allocations(counting_library, tmp_path / f"allocations-{len(started)}")
         gateway = Gateway(
             tmp_path / f"gateway-{len(started)}", shared_server.url, certificate, SECRET, "--shards", "1",
             limits={"unauthenticatedPerAddressMax": 10_000, "connectionsPerAddressMax": 10_000,
                     "connectsPerAddressPerSecond": 100_000,
                     # Timers of connections come due for each of them, too.
                     "pingMs": 600_000, "tlsHandshakeMs": 600_000, "redisProbeMs": 60_000} | limits)
-        gateway.environment = {"LD_PRELOAD": str(counting_library), "ALLOCATIONS_FILE": str(numbers)}
+        gateway.environment = allocations.environment
         started.append(gateway)
-        return gateway.start().wait_ready(), lambda: int.from_bytes(numbers.read_bytes(), "little")
+        return gateway.start().wait_ready(), allocations
 
     yield start
     for gateway in started:
@@ -132,3 +154,43 @@ def test_a_delivery_in_another_dialect_allocates_nothing(counted, topics):
             found[dialect.__name__] = many - few, max(OTHERS_PER_SECOND * seconds, deliveries / 16)
     print(f"\n{deliveries} deliveries each: " + ", ".join(f"{name} {calls}" for name, (calls, _) in found.items()))
     assert {name: figures for name, figures in found.items() if figures[0] >= figures[1]} == {}
+
+
+IDLE = 600
+# Blocks and bytes of an idle, subscribed native connection beside OpenSSL's, with what malloc adds to each block.
+IDLE_BLOCKS_MAX, IDLE_BYTES_MAX = 12, 1_700
+
+
+class FloorCrowd(Crowd):
+    """Subscribers of the floor; the path is the subscription."""
+
+    path = "/sub/idle"
+
+    async def _subscribe(self, connection):
+        """The floor answers nothing."""
+
+
+def held_each(crowd, server, topic, allocations) -> tuple[float, float]:
+    """Blocks and bytes that one more connection holds."""
+    # The first ones fill what the connections share.
+    with crowd(server, topic, FEW):
+        before = allocations.held()
+        with crowd(server, topic, IDLE):
+            after = allocations.held()
+    return tuple((late - early) / IDLE for early, late in zip(before, after, strict=True))
+
+
+def test_an_idle_connection_holds_little_beside_openssl(counted, topics, certificate, counting_library, tmp_path):
+    gateway, allocations = counted()
+    blocks, size = held_each(Crowd, gateway, topics(), allocations)
+    bare = Allocations(counting_library, tmp_path / "allocations-floor")
+    floor = Floor(certificate, bare.environment)
+    try:
+        bare_blocks, bare_size = held_each(FloorCrowd, floor, "idle", bare)
+    finally:
+        floor.stop()
+    print(f"\nan idle connection: {size:.0f} bytes in {blocks:.1f} blocks; "
+          f"the bare loop: {bare_size:.0f} in {bare_blocks:.1f}")
+    assert bare_blocks > 20, "OpenSSL's are counted"
+    assert 1 <= blocks - bare_blocks <= IDLE_BLOCKS_MAX
+    assert 100 <= size - bare_size <= IDLE_BYTES_MAX

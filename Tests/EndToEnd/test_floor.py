@@ -1,39 +1,19 @@
 """The floor of the benchmark (bench/floor): it has to be honest work, or what is compared with it means nothing."""
 
 import ssl
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from Fixtures.clients import raw
+from Fixtures.processes.floor import Floor
 from Fixtures.waiting import eventually
 
-ROOT = Path(__file__).parents[2]
 RECORD_OVERHEAD = 5 + 1 + 16  # RFC 8446, section 5.2: header, type, tag
-
-
-class Floor:
-    """A running floor, with what `raw` asks of a gateway."""
-
-    def __init__(self, certificate):
-        self.certificate = certificate
-        self.process = subprocess.Popen(
-            [ROOT / ".build/floor", "0", certificate.cert, certificate.key], stdout=subprocess.PIPE)
-        self.port = int(self.process.stdout.readline())
-
-    def address(self):
-        return "127.0.0.1", self.port
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(10)
-        self.process.stdout.close()
 
 
 @pytest.fixture(scope="module")
 def floor(certificate):
-    subprocess.run([ROOT / "bench/floor/build.sh"], check=True)
     floor = Floor(certificate)
     yield floor
     died = floor.process.poll()
