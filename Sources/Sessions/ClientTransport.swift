@@ -1,3 +1,4 @@
+public import Connections
 public import Core
 public import Dialects
 public import Topics
@@ -22,6 +23,8 @@ public protocol ClientTransport: AnyObject {
     var framing: Framing { get }
     /// The peer that the transport serves; `nil` for an echo, and after the end.
     var peer: Peer? { get }
+    /// The connection that takes events as they are encoded; `nil` where the transport does more with them.
+    var eventConnection: Connection? { get }
     /// Sends one unit.
     func send(_ unit: WireUnit)
     /// Sends an event that many share; false when the client reads too slowly to take it.
@@ -29,8 +32,6 @@ public protocol ClientTransport: AnyObject {
     /// A backlog event (`isBacklog`) is queued beyond the queue's bound. `own` is sent with the event, or neither is
     /// sent.
     func send(_ delivery: Delivery, _ encoding: Encoding, own: EventDecoration?, isBacklog: Bool) -> Bool
-    /// Sends events that many share as one unit; false, and nothing sent, when there is no room for all of them.
-    func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool
     /// Sends the close reason and ends the connection; anything sent later is dropped.
     ///
     /// A slow consumer's unread events are discarded.
@@ -39,4 +40,9 @@ public protocol ClientTransport: AnyObject {
     func established()
     /// The peer's next deadline changed.
     func deadlineChanged()
+}
+
+extension ClientTransport {
+    /// `nil`: events go through ``send(_:_:own:isBacklog:)``.
+    public var eventConnection: Connection? { nil }
 }

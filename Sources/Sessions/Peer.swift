@@ -10,8 +10,6 @@ public import Topics
 /// back. Events pass the machine by: the session's bytes go to the transport, and only a dialect that decorates events
 /// is asked for more (``EventDecorating``). Thread: the shard's.
 public final class Peer: SessionOutput {
-    // A delivery to a client that has been silent finds nothing of the peer in the processor's caches, so the two fields
-    // that it uses stand first and together.
     /// `nil` once the connection has ended.
     private var transport: (any ClientTransport)?
     /// Whether the dialect machine decorates events now.
@@ -55,6 +53,7 @@ public final class Peer: SessionOutput {
             let encoder = dialect.encoders[machine.encoder(of: session.sessionID)]
             session.encoding = services.encodings.encoding(encoder, transport.framing)
         }
+        connectEvents()
     }
 
     /// Processes a whole message; false when no session was charged for it.
@@ -112,7 +111,10 @@ public final class Peer: SessionOutput {
         var steps: [DialectStep] = []
         let earlierMs = machine.deadlineMs
         take(&machine, &steps)
-        isDecorating = machine.isDecorating
+        if isDecorating != machine.isDecorating {
+            isDecorating = machine.isDecorating
+            connectEvents()
+        }
         let deadlineMs = machine.deadlineMs
         var hasAsked = false
         for step in steps where transport != nil {
@@ -151,10 +153,19 @@ public final class Peer: SessionOutput {
                 dialect.encoders[machine.encoder(of: sessionID)], transport.framing)
             let session = Session(services, output: self, sessionID: sessionID, encoding: encoding, caller: caller)
             attached.append(session)
+            connectEvents()
             if isEstablished { session.proven() }
             converse { $0.opened(sessionID, by: Peer.user(caller), &$1) }
             transport.deadlineChanged()
         }
+    }
+
+    /// Lets the sessions send events to the connection itself, while the dialect machine adds nothing to them.
+    ///
+    /// A delivery then touches the session and the connection, and neither the peer nor the transport.
+    private func connectEvents() {
+        let connection = isDecorating ? nil : transport?.eventConnection
+        for session in attached { session.sendEvents(to: connection) }
     }
 
     private static func user(_ caller: Caller) -> [UInt8]? {
@@ -193,10 +204,6 @@ public final class Peer: SessionOutput {
             }
         }
         return transport.send(delivery, encoding, own: own, isBacklog: isBacklog)
-    }
-
-    func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool {
-        isDecorating ? false : transport?.send(batch, encoding) ?? false
     }
 
     func close(_ reason: CloseReason) { transport?.close(reason) }

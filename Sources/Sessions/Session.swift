@@ -18,11 +18,10 @@ public final class Session: TopicClient, PresenceListener {
 
     // A delivery to a client that has been silent finds nothing of the session in the processor's caches, so the fields
     // that it uses stand first and together.
-    /// `nil` once the connection has ended; later answers are ignored.
-    private var output: (any SessionOutput)?
+    /// The connection that takes events as they are encoded; `nil` where the output does more with them.
+    private var eventConnection: Connection?
     /// The encoding of events for the client; it changes when the client moves to another transport.
     public var encoding: Encoding
-    let sessionID: SessionID
     /// The publisher id that excludes this session from its own events.
     ///
     /// Drawn with the first publish that excludes its sender.
@@ -32,6 +31,9 @@ public final class Session: TopicClient, PresenceListener {
     /// Whether the topic being joined is only followed.
     private var isFollowing = false
     private var isActing = false
+    let sessionID: SessionID
+    /// `nil` once the connection has ended; later answers are ignored.
+    private var output: (any SessionOutput)?
     private unowned let services: SessionServices
     /// The time at which ``deadlineReached()`` must be called, monotonic milliseconds.
     private(set) var deadlineMs: Int
@@ -74,6 +76,11 @@ public final class Session: TopicClient, PresenceListener {
         take(.message(message))
     }
 
+    /// Sends events to the connection itself from now on; `nil`: through the output.
+    func sendEvents(to connection: Connection?) {
+        eventConnection = output == nil ? nil : connection
+    }
+
     /// Milliseconds for which the transport must not read from the client, since it sends too fast; 0 when it may read.
     var readDelayMs: Int { state.readDelayMs(nowMs: services.clock.nowMs) }
 
@@ -91,6 +98,7 @@ public final class Session: TopicClient, PresenceListener {
     func ended() {
         take(.ended)
         output = nil
+        eventConnection = nil
     }
 
     /// The client lost the right to a topic: it is notified, and receives no more events of it.
@@ -310,17 +318,36 @@ public final class Session: TopicClient, PresenceListener {
     /// `isBacklog`: the client asked for it by position. Waiting in the queue then does not count as slowness.
     public func deliver(_ delivery: Delivery, isBacklog: Bool) {
         // Its own publisher id is looked at first: most sessions have none.
-        guard let output, origin == nil || delivery.message.origin != origin,
+        guard origin == nil || delivery.message.origin != origin,
             let shown = isTranslating ? shown(delivery) : delivery
         else { return services.reports.undeliverable(delivery) }
-        if !output.send(shown, encoding, at: sessionID, isBacklog: isBacklog) { output.close(.slowConsumer) }
+        if !send(shown, isBacklog: isBacklog) { output?.close(.slowConsumer) }
+    }
+
+    /// Sends an event; false when the client reads too slowly to take it.
+    private func send(_ delivery: Delivery, isBacklog: Bool) -> Bool {
+        if let eventConnection {
+            let frame = delivery.frame(encoding, isBacklog: isBacklog)
+            if !frame.isEmpty {
+                return eventConnection.send(frame, item: delivery, isBacklog: isBacklog) || !eventConnection.isOpen
+            }
+        } else if let output {
+            return output.send(delivery, encoding, at: sessionID, isBacklog: isBacklog)
+        }
+        // The connection has ended, or the dialect cannot express the event.
+        services.reports.undeliverable(delivery)
+        return true
+    }
+
+    /// Sends the events of a batch as one unit; false, and nothing sent, when there is no room for all of them.
+    private func send(_ batch: DeliveryBatch) -> Bool {
+        guard let eventConnection, let burst = batch.burst(encoding) else { return false }
+        return eventConnection.send(burst)
     }
 
     /// Forwards several events, as one unit where no event needs a look of its own.
     public func deliver(_ batch: DeliveryBatch) {
-        if let output, !isTranslating, origin == nil || !batch.hasEvent(of: origin), output.send(batch, encoding) {
-            return
-        }
+        if !isTranslating, origin == nil || !batch.hasEvent(of: origin), send(batch) { return }
         for delivery in batch.deliveries { deliver(delivery, isBacklog: false) }
     }
 

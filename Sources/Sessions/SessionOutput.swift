@@ -16,8 +16,6 @@ protocol SessionOutput: AnyObject {
     ///
     /// A backlog event (`isBacklog`) is queued beyond the queue's bound.
     func send(_ delivery: Delivery, _ encoding: Encoding, at sessionID: SessionID, isBacklog: Bool) -> Bool
-    /// Sends events that many share as one unit; false, and nothing sent, when there is no room for all of them.
-    func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool
     /// Ends the connection with a reason.
     func close(_ reason: CloseReason)
     /// The client has proven to be more than an open socket.

@@ -24,6 +24,9 @@ extension ConnectionTransport {
     /// Does nothing: the connection was open before it was handed over.
     public func opened(_ connection: Connection) {}
 
+    /// The client's connection.
+    public var eventConnection: Connection? { connection }
+
     /// Frames the unit; a client whose queue has no room for it is closed.
     public func send(_ unit: WireUnit) {
         transmit(framing.frame([unit]))
@@ -31,21 +34,13 @@ extension ConnectionTransport {
 
     /// Queues the event's shared bytes; an event that the dialect cannot express is only counted.
     public func send(_ delivery: Delivery, _ encoding: Encoding, own: EventDecoration?, isBacklog: Bool) -> Bool {
-        // Bytes for a single client, such as a recovery, stay plain: deflating them for each of many reconnecting
-        // clients is costly.
-        var frame = delivery.frame(isBacklog || delivery.isForOne ? encoding.plain : encoding)
+        var frame = delivery.frame(encoding, isBacklog: isBacklog)
         if frame.isEmpty {
             context.undeliverable(delivery)
             return true
         }
         if let own { frame = own.frame(frame, framing) }
         return connection.send(frame, item: delivery, isBacklog: isBacklog) || !connection.isOpen
-    }
-
-    /// Queues the events as one burst.
-    public func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool {
-        guard let burst = batch.burst(encoding) else { return false }
-        return connection.send(burst)
     }
 
     /// Logs an end that is not the usual one; called while the peer still exists.

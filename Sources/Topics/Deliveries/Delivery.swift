@@ -67,6 +67,14 @@ public final class Delivery: OutboundItem {
         return frame
     }
 
+    /// The bytes of the event for a client; `isBacklog`: the client asked for it by its position.
+    ///
+    /// Bytes for a single client, such as a recovery, stay plain: deflating them for each of many reconnecting clients is
+    /// costly.
+    public func frame(_ encoding: Encoding, isBacklog: Bool) -> [UInt8] {
+        frame(isBacklog || isForOne ? encoding.plain : encoding)
+    }
+
     private func written(_ encoding: Encoding) -> [UInt8] {
         if let change { return encoding.frame(topic, change) }
         return encoding.frame(topic, message)

@@ -246,9 +246,6 @@ public final class PollingTransport: ClientTransport {
         return true
     }
 
-    /// Always false: packets are counted and fetched one by one.
-    public func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool { false }
-
     /// Answers held requests, and keeps the end for `closeMs` until the client has received it.
     public func close(_ reason: CloseReason) {
         guard phase == .open else { return }

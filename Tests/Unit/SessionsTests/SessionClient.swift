@@ -232,8 +232,6 @@ final class SessionClient: SessionOutput {
         sinces[ref, default: [:]][topic] = position.offset
     }
 
-    func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool { false }
-
     func close(_ reason: CloseReason) {
         world.note("client \(number) is closed: \(reason)")
         isClosing = true

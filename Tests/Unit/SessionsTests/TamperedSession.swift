@@ -130,7 +130,6 @@ final class TamperedSession: SessionOutput, SessionBudget {
     func send(_ delivery: Delivery, _ encoding: Encoding, at sessionID: SessionID, isBacklog: Bool) -> Bool {
         client.send(delivery, encoding, at: sessionID, isBacklog: isBacklog)
     }
-    func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool { client.send(batch, encoding) }
     func close(_ reason: CloseReason) { client.close(reason) }
     func established() { client.established() }
     func deadlineChanged() { client.deadlineChanged() }

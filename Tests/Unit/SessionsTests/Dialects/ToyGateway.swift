@@ -108,7 +108,6 @@ final class ToyLine: ClientTransport {
         return true
     }
 
-    func send(_ batch: DeliveryBatch, _ encoding: Encoding) -> Bool { false }
     func close(_ reason: CloseReason) { closed = closed ?? reason }
     func established() {}
     func deadlineChanged() {}
