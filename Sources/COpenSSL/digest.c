@@ -11,15 +11,6 @@ static void fetch(void) {
     sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
 }
 
-static int digest(EVP_MD **algorithm, const unsigned char *bytes, size_t length, unsigned char *out) {
-    return CRYPTO_THREAD_run_once(&once, fetch) == 1 && *algorithm != NULL &&
-           EVP_Digest(bytes, length, out, NULL, *algorithm, NULL) == 1;
-}
+const EVP_MD *swb_sha1(void) { return CRYPTO_THREAD_run_once(&once, fetch) == 1 ? sha1 : NULL; }
 
-int swb_sha1(const unsigned char *bytes, size_t length, unsigned char out[20]) {
-    return digest(&sha1, bytes, length, out);
-}
-
-int swb_sha256(const unsigned char *bytes, size_t length, unsigned char out[32]) {
-    return digest(&sha256, bytes, length, out);
-}
+const EVP_MD *swb_sha256(void) { return CRYPTO_THREAD_run_once(&once, fetch) == 1 ? sha256 : NULL; }

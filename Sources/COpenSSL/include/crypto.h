@@ -12,11 +12,11 @@
 #include <openssl/rsa.h>
 #include <openssl/x509.h>
 
-/// SHA-1 of the bytes, 20 bytes; 1, or 0 on failure.
-int swb_sha1(const unsigned char *bytes, size_t length, unsigned char out[20]);
+/// SHA-1, found once; NULL when OpenSSL has none.
+const EVP_MD *swb_sha1(void);
 
-/// SHA-256 of the bytes, 32 bytes; 1, or 0 on failure.
-int swb_sha256(const unsigned char *bytes, size_t length, unsigned char out[32]);
+/// SHA-256, found once; NULL when OpenSSL has none.
+const EVP_MD *swb_sha256(void);
 
 // EVP_PKEY_Q_keygen is variadic, which Swift cannot import; one name per kind of key that tokens are signed with.
 
