@@ -158,7 +158,7 @@ def test_a_delivery_in_another_dialect_allocates_nothing(counted, topics):
 
 IDLE = 600
 # Blocks and bytes of an idle, subscribed native connection beside OpenSSL's, with what malloc adds to each block.
-IDLE_BLOCKS_MAX, IDLE_BYTES_MAX = 12, 1_700
+IDLE_BLOCKS_MAX, IDLE_BYTES_MAX = 6, 1_500
 
 
 class FloorCrowd(Crowd):
