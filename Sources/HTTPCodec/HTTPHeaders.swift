@@ -38,6 +38,9 @@ public struct HTTPHeaders: Sendable, Equatable {
         self.places = places
     }
 
+    /// Whether the fields are the same, in their order; the buffers may differ in bytes that belong to none.
+    public static func == (left: HTTPHeaders, right: HTTPHeaders) -> Bool { left.fields == right.fields }
+
     /// The number of fields.
     public var count: Int { places.count }
 
