@@ -66,8 +66,8 @@ unsafe_files=(
     # C functions of the system
     Sources/Reactors/{Clock,Errno,EventBuffer,Guarded,Thread,Wake}.swift
     Sources/Connections/{Resolver,Sockets}.swift
-    Sources/Service/{Descriptors,Environment,Files,LineWriter,Supervisor}.swift
-    Sources/Service/{ProcessEnvironment,ProcessSetUp,Signals,Terminal}.swift
+    Sources/Service/{Descriptors,Environment,Files,Supervisor}.swift
+    Sources/Service/{ProcessEnvironment,ProcessSetUp,Signals}.swift
     Sources/Operations/MemoryWatch.swift
     Sources/switchboard/{ChildProcess,CourierProgram,DevCommand,PrivateRedis}.swift
     # OpenSSL

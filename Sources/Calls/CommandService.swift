@@ -255,10 +255,9 @@ public final class CommandService {
     public func queue(
         _ commands: [CommandDescriptor], user: [UInt8], caller: Caller, _ completion: @escaping (Refusal?) -> Void
     ) {
-        var arguments: [UInt8] = []
-        arguments.append(text: "{\"userId\":")
-        arguments.append(jsonString: user)
-        arguments.append(text: "}")
+        var arguments = [UInt8(ascii: "{")]
+        arguments.append(member: "userId", string: user)
+        arguments.append(UInt8(ascii: "}"))
         let (keys, payer) = (context.settings.keys, CommandCaller(caller).payer)
         let stream = context.settings.outbox.stream(keys, home: nil, payer: payer)
         let call = ScriptCall(

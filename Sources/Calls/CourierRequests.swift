@@ -49,7 +49,8 @@ public final class CourierRequests {
         let asker = Asker(via: via, digest: digest, completion: completion)
         switch book.ask(question, id: id, dueMs: context.nowMs() + context.limits.askMs, asker) {
         case .shared: statistics.asksShared.add(1)
-        case .full: refuse(completion, "too many questions to \(via.service) are being asked; try again")
+        case .full:
+            tell([asker], CourierRequests.refusal("too many questions to \(via.service) are being asked; try again"))
         case .first:
             statistics.asks.add(1)
             send(id, via, digest, entry(id, via, command, request))
@@ -60,15 +61,14 @@ public final class CourierRequests {
     private func entry(
         _ id: [UInt8], _ via: OutsideAnswer, _ command: CommandDescriptor, _ request: [UInt8]
     ) -> [UInt8] {
-        var text: [UInt8] = []
-        text.append(text: "{\"id\":")
-        text.append(jsonString: id)
-        text.append(text: ",\"to\":")
-        text.append(jsonString: context.settings.keys.node(Array(context.nodeName.utf8)))
-        text.append(text: ",\"service\":\"\(via.service)\",\"command\":\"\(command.name)\"")
-        text.append(text: ",\"until\":\(context.settings.nowMs() + context.limits.askMs),\"request\":")
-        text.append(contentsOf: request)
-        text.append(text: "}")
+        var text = [UInt8(ascii: "{")]
+        text.append(member: "id", string: id)
+        text.append(member: "to", string: context.settings.keys.node(Array(context.nodeName.utf8)))
+        text.append(member: "service", string: via.service)
+        text.append(member: "command", string: command.name)
+        text.append(member: "until", number: context.settings.nowMs() + context.limits.askMs)
+        text.append(member: "request", json: request)
+        text.append(UInt8(ascii: "}"))
         return text
     }
 
@@ -99,8 +99,7 @@ public final class CourierRequests {
             statistics.asksWithoutCourier.add(1)
             finish(id, .failure(Refusal(.unavailable, via.absent)))
         default:
-            let text = "too many questions to \(via.service) wait; try again"
-            finish(id, CourierRequests.refusal(text, CourierRequests.retryMs))
+            finish(id, CourierRequests.refusal("too many questions to \(via.service) wait; try again"))
         }
     }
 
@@ -124,9 +123,7 @@ public final class CourierRequests {
             guard body.count <= limits.askAnswerBytesMax, let answer = CommandAnswer(outside: body, limits: limits.json)
             else {
                 statistics.asksUnreadable.add(1)
-                return tell(
-                    askers,
-                    CourierRequests.refusal("the answer of \(service) could not be read", CourierRequests.retryMs))
+                return tell(askers, CourierRequests.refusal("the answer of \(service) could not be read"))
             }
             if first.via.cacheSeconds > 0 { keep(body, first) }
             tell(askers, .success(answer))
@@ -150,7 +147,7 @@ public final class CourierRequests {
 
     private func unreadable(_ id: [UInt8], _ via: OutsideAnswer) {
         statistics.asksUnreadable.add(1)
-        finish(id, CourierRequests.refusal("the answer of \(via.service) could not be read", CourierRequests.retryMs))
+        finish(id, CourierRequests.refusal("the answer of \(via.service) could not be read"))
     }
 
     /// Gives up questions that have waited too long.
@@ -159,9 +156,7 @@ public final class CourierRequests {
             let askers = book.take(id)
             statistics.asksSlow.add(1)
             let service = askers.first?.via.service ?? ""
-            tell(
-                askers,
-                CourierRequests.refusal("\(service) takes too long to answer; try again", CourierRequests.retryMs))
+            tell(askers, CourierRequests.refusal("\(service) takes too long to answer; try again"))
         }
         statistics.asksWaiting.set(book.count)
     }
@@ -176,12 +171,9 @@ public final class CourierRequests {
         for asker in askers { asker.completion(result) }
     }
 
-    private func refuse(_ completion: Completion, _ text: String) {
-        statistics.commandsRefused.add(1)
-        completion(CourierRequests.refusal(text, CourierRequests.retryMs))
-    }
-
-    private static func refusal(_ text: String, _ retryMs: Int) -> Result<CommandAnswer, Refusal> {
+    private static func refusal(
+        _ text: String, _ retryMs: Int = CourierRequests.retryMs
+    ) -> Result<CommandAnswer, Refusal> {
         .failure(Refusal(.unavailable, text, retryAfterMs: retryMs))
     }
 }

@@ -42,8 +42,8 @@ public struct DeadLetter: Sendable {
         guard let id = id.bytes, DeadLetter.isID(id), let words = fields.elements else { return nil }
         self.id = id
         var found: [[UInt8]: [UInt8]] = [:]
-        for place in stride(from: 0, to: words.count - 1, by: 2) {
-            if let name = words[place].bytes, let value = words[place + 1].bytes { found[name] = value }
+        for index in stride(from: 0, to: words.count - 1, by: 2) {
+            if let name = words[index].bytes, let value = words[index + 1].bytes { found[name] = value }
         }
         self.fields = found
     }
@@ -66,10 +66,10 @@ public struct DeadLetter: Sendable {
 
     /// The letter as JSON.
     public func json(_ box: Box, _ limits: JSON.Limits) -> [UInt8] {
-        var text: [UInt8] = Array("{\"id\":".utf8)
-        text.append(jsonString: id)
+        var text = [UInt8(ascii: "{")]
+        text.append(member: "id", string: id)
         let atMs = id.split(separator: UInt8(ascii: "-")).first.flatMap { ASCII.decimal($0) } ?? 0
-        text.append(text: ",\"timestamp\":\"\(Timestamp.text(wallMs: min(atMs, Timestamp.range.upperBound)))\"")
+        text.append(member: "timestamp", string: Timestamp.text(wallMs: min(atMs, Timestamp.range.upperBound)))
         let members: [(name: StaticString, field: StaticString, isJSON: Bool)]
         switch box {
         case .service:
@@ -84,8 +84,7 @@ public struct DeadLetter: Sendable {
             ]
         }
         for member in members {
-            text.append(text: ",\"\(member.name)\":")
-            text += value(of: member.field, member.isJSON ? limits : nil)
+            text.append(member: member.name, json: value(of: member.field, member.isJSON ? limits : nil))
         }
         return text + [UInt8(ascii: "}")]
     }

@@ -73,8 +73,8 @@ public final class DeadLetters {
                         return .failure(DeadLetters.nonsense)
                     }
                     var page = Page()
-                    for place in stride(from: 1, to: words.count - 1, by: 2) {
-                        DeadLetter(id: words[place], fields: words[place + 1]).map { page.letters.append($0) }
+                    for index in stride(from: 1, to: words.count - 1, by: 2) {
+                        DeadLetter(id: words[index], fields: words[index + 1]).map { page.letters.append($0) }
                     }
                     if more == 1 { page.next = page.letters.last?.id }
                     return .success(page)
@@ -97,26 +97,26 @@ public final class DeadLetters {
     }
 
     private func retry(
-        _ box: Box, _ page: Page, _ place: Int, _ outcome: Outcome,
+        _ box: Box, _ page: Page, _ index: Int, _ outcome: Outcome,
         _ completion: @escaping (Result<Outcome, Refusal>) -> Void
     ) {
         var outcome = outcome
-        guard place < page.letters.count else {
+        guard index < page.letters.count else {
             outcome.next = page.next
             return completion(.success(outcome))
         }
-        retry(box, page.letters[place]) { [weak self] result in
+        retry(box, page.letters[index]) { [weak self] result in
             guard let self else { return }
             switch result {
             case .success(true): outcome.retried += 1
             case .success(false): outcome.gone += 1
             case .failure(let refusal):
                 // The letters retried so far are reported; the others are left to the next request.
-                guard place > 0 else { return completion(.failure(refusal)) }
-                outcome.next = page.letters[place - 1].id
+                guard index > 0 else { return completion(.failure(refusal)) }
+                outcome.next = page.letters[index - 1].id
                 return completion(.success(outcome))
             }
-            retry(box, page, place + 1, outcome, completion)
+            retry(box, page, index + 1, outcome, completion)
         }
     }
 

@@ -44,12 +44,6 @@ public struct SettingProblem: Hashable, Sendable, CustomStringConvertible {
     /// The mistake and its remedy; it never contains a secret's value, nor control bytes of the input.
     public let message: String
 
-    /// Makes a problem.
-    public init(source: SettingSource, message: String) {
-        self.source = source
-        self.message = message
-    }
-
     /// One line such as `--lisen: unknown flag; did you mean --listen?`.
     public var description: String { PrintableText.clean(source.description) + ": " + message }
 }

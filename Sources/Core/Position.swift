@@ -18,6 +18,22 @@ public struct Position: Hashable, Sendable {
         self.offset = offset
     }
 
+    /// Reads the form `EPOCH:OFFSET`; `nil` for any other text.
+    public init?(_ text: some BidirectionalCollection<UInt8>) {
+        guard let colon = text.lastIndex(of: UInt8(ascii: ":")),
+            let offset = ASCII.decimal(text[text.index(after: colon)...])
+        else { return nil }
+        self.init(epoch: text[..<colon], offset: offset)
+    }
+
+    /// The position as `EPOCH:OFFSET`.
+    public var text: [UInt8] {
+        var text = epoch
+        text.append(UInt8(ascii: ":"))
+        text.append(decimal: offset)
+        return text
+    }
+
     /// The last known event in the form for scripts: epoch, space, offset.
     public var fenceText: [UInt8] {
         var text = epoch

@@ -7,8 +7,8 @@ struct DemoAgenda<Happening> {
 
     /// Adds a happening behind all others of its time.
     mutating func add(_ happening: Happening, atMs: Int) {
-        let place = entries.firstIndex { $0.atMs > atMs } ?? entries.count
-        entries.insert((atMs, happening), at: place)
+        let index = entries.firstIndex { $0.atMs > atMs } ?? entries.count
+        entries.insert((atMs, happening), at: index)
     }
 
     /// Takes the next happening.

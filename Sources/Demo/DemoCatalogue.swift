@@ -32,20 +32,17 @@ enum DemoCatalogue {
     }
 
     private static func page(_ found: some Sequence<Int>) -> [UInt8] {
-        var text: [UInt8] = Array("{\"tracks\":{\"items\":[".utf8)
-        for (index, number) in found.enumerated() {
-            if index > 0 { text.append(UInt8(ascii: ",")) }
-            text += track(number)
-        }
-        return text + Array("]}}".utf8)
+        var text: [UInt8] = Array("{\"tracks\":{\"items\":".utf8)
+        text.append(arrayOf: found) { $0 += track($1) }
+        return text + Array("}}".utf8)
     }
 
     private static func track(_ number: Int) -> [UInt8] {
         let (name, artist) = DemoCast.tracks[number]
-        var text: [UInt8] = Array("{\"id\":\"demo\(number)\",\"name\":".utf8)
-        text.append(jsonString: name)
-        text.append(text: ",\"artists\":[{\"name\":")
-        text.append(jsonString: artist)
+        var text: [UInt8] = Array("{\"id\":\"demo\(number)\"".utf8)
+        text.append(member: "name", string: name)
+        text.append(text: ",\"artists\":[{")
+        text.append(member: "name", string: artist)
         text.append(
             text: "}],\"album\":{\"name\":\"Cut and Blow\",\"images\":[]},\"duration_ms\":\(150_000 + number * 2_500)}")
         return text

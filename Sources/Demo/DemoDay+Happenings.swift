@@ -1,13 +1,5 @@
 import Core
 
-extension DemoDay.Happening {
-    /// Whether this begins a day.
-    var isDayBegins: Bool {
-        if case .dayBegins = self { return true }
-        return false
-    }
-}
-
 extension DemoDay {
     /// Age from which a check-in is renewed, milliseconds; the shop forgets it after 90 s.
     private static var renewedAfterMs: Int { 50_000 }

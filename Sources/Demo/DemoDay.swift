@@ -57,8 +57,9 @@ struct DemoDay<Random: RandomNumberGenerator> {
         for customer in DemoCast.customers.prefix(5) { arrive(customer, stayMinutes: chance(60...200)) }
         for _ in 0..<6 { addTrack() }
         call("next_track", [:])
-        let first: [Happening] = [.dayBegins, .clock, .renewal, .track, .vote, .nextTrack, .post]
-        for happening in first { agenda.add(happening, atMs: happening.isDayBegins ? 0 : chance(500...2_000)) }
+        agenda.add(.dayBegins, atMs: 0)
+        let first: [Happening] = [.clock, .renewal, .track, .vote, .nextTrack, .post]
+        for happening in first { agenda.add(happening, atMs: chance(500...2_000)) }
     }
 
     /// The next step; there is always one.

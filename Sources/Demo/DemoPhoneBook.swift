@@ -87,18 +87,15 @@ struct DemoPhoneBook: Sendable {
     /// The display of a phone, as JSON, newest first; empty for a phone without pushes.
     func text(of token: [UInt8]) -> [UInt8] {
         let phone = phones[token] ?? Phone()
-        var text: [UInt8] = Array("{\"badge\":\(phone.badge),\"notifications\":[".utf8)
-        for (index, shown) in phone.shown.enumerated() {
-            if index > 0 { text.append(UInt8(ascii: ",")) }
-            for (name, value) in [
-                ("{\"id\":", shown.id), (",\"title\":", shown.title), (",\"body\":", shown.body),
-                (",\"senderId\":", shown.sender),
-            ] {
-                text.append(text: name)
-                text.append(jsonString: value)
-            }
+        var text: [UInt8] = Array("{\"badge\":\(phone.badge),\"notifications\":".utf8)
+        text.append(arrayOf: phone.shown) { text, shown in
+            text.append(UInt8(ascii: "{"))
+            text.append(member: "id", string: shown.id)
+            text.append(member: "title", string: shown.title)
+            text.append(member: "body", string: shown.body)
+            text.append(member: "senderId", string: shown.sender)
             text.append(text: ",\"timestampMs\":\(shown.atMs),\"silent\":\(shown.isSilent)}")
         }
-        return text + Array("]}".utf8)
+        return text + [UInt8(ascii: "}")]
     }
 }

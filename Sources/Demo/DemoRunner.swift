@@ -15,7 +15,7 @@ import Service
 /// Performs the steps that the demo's day decides, on a link of its own, and reports the state of the shop to the day.
 ///
 /// While Redis is unavailable, or slow to answer, time in the shop stands still. Thread: the demo's.
-final class DemoRunner {
+final class DemoRunner: NodeResident {
     private let reactor: Reactor
     private let redis: WholeRedis
     private var link: any RedisCalls { redis.link }
@@ -78,6 +78,11 @@ final class DemoRunner {
         timer = try ReactorTimer(reactor) { [unowned self] in tick() }
         timer?.set(atMs: reactor.nowMs)
     }
+
+    func end() { reactor.stop() }
+
+    /// Does nothing: the shop has no files.
+    func reload() {}
 
     // MARK: Time
 

@@ -40,13 +40,12 @@ struct GuestRoute {
     }
 
     private static func body(_ guest: DemoGuests.Guest, code: [UInt8]) -> [UInt8] {
-        var body: [UInt8] = []
-        body.append(text: "{\"token\":")
-        body.append(jsonString: guest.token)
-        body.append(text: ",\"userId\":")
-        body.append(jsonString: guest.user)
-        body.append(text: ",\"shopId\":\"\(DemoCast.shop)\",\"challengeId\":\"\(DemoCast.challenge)\",\"code\":")
-        body.append(jsonString: code)
+        var body = [UInt8(ascii: "{")]
+        body.append(member: "token", string: guest.token)
+        body.append(member: "userId", string: guest.user)
+        body.append(member: "shopId", string: DemoCast.shop)
+        body.append(member: "challengeId", string: DemoCast.challenge)
+        body.append(member: "code", string: code)
         body.append(UInt8(ascii: "}"))
         return body
     }

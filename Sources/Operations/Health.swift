@@ -31,12 +31,11 @@ public final class Health: Sendable {
 
     /// Takes the state of a row, and logs a change.
     public func set(_ row: ReadinessRow, _ state: RowState) {
-        tell(self.state.withLock { $0.table.set(row, state, wallMs: Clock.wallMs()) })
+        write(self.state.withLock { $0.table.set(row, state, wallMs: Clock.wallMs()) })
     }
 
-    private func tell(_ line: ReadinessTable.Message?) {
-        guard let line else { return }
-        log?.write(line.level, line.text, line.figures.map { ($0.name, $0.value) })
+    private func write(_ line: LogEntry?) {
+        if let line { log?.write(line) }
     }
 
     /// Takes the bus's knowledge of delivery.
@@ -54,7 +53,7 @@ public final class Health: Sendable {
             state.provenMs = provenMs
             return state.table.set(.redis, row, wallMs: Clock.wallMs())
         }
-        tell(line)
+        write(line)
     }
 
     /// A thread could not start.
@@ -63,7 +62,7 @@ public final class Health: Sendable {
             state.failed.append(Condition(part, reason))
             return state.table.set(.threads, .red(reason.label), wallMs: Clock.wallMs())
         }
-        tell(line)
+        write(line)
     }
 
     /// Numbers of the shards that could not start.

@@ -1,23 +1,11 @@
+import Configuration
 public import RedisLink
+import Service
 
 /// Each master's rights to load its own append-only file, and the changes to log.
 ///
 /// Pure.
 public struct LoadBook: Sendable {
-    /// One line for the log.
-    struct Line: Equatable {
-        /// Whether it is a warning; otherwise it ends an earlier one.
-        let isWarning: Bool
-        let text: String
-        let fields: [Field]
-
-        /// A name and a value.
-        struct Field: Equatable {
-            let name: String
-            let value: String
-        }
-    }
-
     private struct Entry {
         var rights: LoadRights
         var sinceMs: Int
@@ -32,7 +20,7 @@ public struct LoadBook: Sendable {
     }
 
     /// Takes a master's answer at `wallMs`, milliseconds since 1970; returns a line to log when it has changed.
-    mutating func learned(_ rights: LoadRights, of server: String, wallMs: Int) -> Line? {
+    mutating func learned(_ rights: LoadRights, of server: String, wallMs: Int) -> LogEntry? {
         // The text of a refusal names the first command that was refused, which an operator may change step by step.
         let before = entries[server]
         guard before?.rights != rights else { return nil }
@@ -41,22 +29,18 @@ public struct LoadBook: Sendable {
         entries[server] = Entry(rights: rights, sinceMs: isSame ? before?.sinceMs ?? wallMs : wallMs)
         guard let mend = mend(rights) else {
             guard wasWrong else { return nil }
-            return line(false, "redis can load its own file again", [("server", server)])
+            return LogEntry(.info, "redis can load its own file again", [("server", server)])
         }
         switch rights {
         case .missing(let words):
-            return line(
-                true, "redis could not load its own file: a restart of it would lose what scripts wrote",
+            return LogEntry(
+                .warn, "redis could not load its own file: a restart of it would lose what scripts wrote",
                 [("server", server), ("detail", words), ("mend", mend)])
         default:
-            return line(
-                true, "redis does not say whether it could load its own file",
+            return LogEntry(
+                .warn, "redis does not say whether it could load its own file",
                 [("server", server), ("detail", LoadBook.detail(rights)), ("mend", mend)])
         }
-    }
-
-    private func line(_ isWarning: Bool, _ text: String, _ fields: [(String, String)]) -> Line {
-        Line(isWarning: isWarning, text: text, fields: fields.map { Line.Field(name: $0.0, value: $0.1) })
     }
 
     private static func detail(_ rights: LoadRights) -> String {

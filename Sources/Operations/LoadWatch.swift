@@ -82,8 +82,7 @@ public final class LoadWatch {
         let wallMs = wallMs()
         let (line, state) = book.withLock { ($0.learned(rights, of: server, wallMs: wallMs), $0.state) }
         health.set(.redisDefaultUser, state)
-        guard let line else { return }
-        log.write(line.isWarning ? .warn : .info, line.text, line.fields.map { ($0.name, $0.value) })
+        if let line { log.write(line) }
     }
 }
 

@@ -58,8 +58,7 @@ public struct Metrics: Sendable {
     }
 
     private func connections(_ page: inout MetricsPage) {
-        let shards = figures.shards.all
-        let transports = shards.map(\.transport)
+        let transports = figures.shards.all.map(\.transport)
         let clients = admission.figures
         func sum(_ path: (TransportStatistics) -> Counter) -> Int { transports.reduce(0) { $0 + path($1).value } }
         page.gauge("switchboard_connections", "Client connections open.", clients.open)
@@ -96,9 +95,12 @@ public struct Metrics: Sendable {
             CloseReason.allCases.map { ("reason", $0.rawValue, closed[$0] ?? 0) })
     }
 
+    /// The sum of one counter of all shards.
+    private func sum(_ path: (ShardStatistics) -> Counter) -> Int {
+        figures.shards.all.reduce(0) { $0 + path($1).value }
+    }
+
     private func delivery(_ page: inout MetricsPage) {
-        let shards = figures.shards.all
-        func sum(_ path: (ShardStatistics) -> Counter) -> Int { shards.reduce(0) { $0 + path($1).value } }
         page.gauge("switchboard_sessions", "Sessions open.", sum(\.sessions))
         page.gauge("switchboard_polling_sessions", "Of them, those whose clients poll.", sum(\.pollingSessions))
         page.counter(
@@ -165,13 +167,12 @@ public struct Metrics: Sendable {
     }
 
     private func log(_ page: inout MetricsPage) {
-        let shards = figures.shards.all
         page.counter(
             "switchboard_origins_refused_total", "Connections refused to pages of foreign origins.",
-            shards.reduce(0) { $0 + $1.originsRefused.value })
+            sum(\.originsRefused))
         page.counter(
             "switchboard_upgrades_missing_total", "Requests to a path of WebSockets without an upgrade.",
-            shards.reduce(0) { $0 + $1.upgradesMissing.value })
+            sum(\.upgradesMissing))
         page.counter("switchboard_log_lines_dropped_total", "Log lines dropped.", log.dropped)
         page.counter(
             "switchboard_log_lines_left_out_total", "Lines about clients left out, too many a second being due.",
@@ -182,8 +183,6 @@ public struct Metrics: Sendable {
     }
 
     private func relay(_ page: inout MetricsPage) {
-        let shards = figures.shards.all
-        func sum(_ path: (ShardStatistics) -> Counter) -> Int { shards.reduce(0) { $0 + path($1).value } }
         page.counter(
             "switchboard_hops_total", "Polls that went to the node of their session, and that came from others.",
             [("way", "out", sum(\.relay)), ("way", "in", sum(\.relaysTaken))])
@@ -195,8 +194,6 @@ public struct Metrics: Sendable {
     }
 
     private func asks(_ page: inout MetricsPage) {
-        let shards = figures.shards.all
-        func sum(_ path: (ShardStatistics) -> Counter) -> Int { shards.reduce(0) { $0 + path($1).value } }
         page.counter("switchboard_asks_total", "Questions to services outside.", sum(\.asks))
         page.counter(
             "switchboard_asks_shared_total", "Callers answered by a question that others asked.", sum(\.asksShared))
@@ -213,8 +210,6 @@ public struct Metrics: Sendable {
     }
 
     private func presence(_ page: inout MetricsPage) {
-        let shards = figures.shards.all
-        func sum(_ path: (ShardStatistics) -> Counter) -> Int { shards.reduce(0) { $0 + path($1).value } }
         page.gauge("switchboard_presence", "Sessions listed on topics, by topic.", sum(\.presenceTracked))
         page.counter(
             "switchboard_presence_writes_total", "Calls that told Redis who came and left.", sum(\.presenceWrites))

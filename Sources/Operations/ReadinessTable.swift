@@ -1,4 +1,5 @@
 import Configuration
+import Service
 
 /// The state of every row of readiness, and the log line for each change.
 ///
@@ -19,18 +20,11 @@ public struct ReadinessTable: Sendable {
         var isFine: Bool { state.severity == .fine }
     }
 
-    /// A line for the log.
-    struct Message: Equatable {
-        let level: LogLevel
-        let text: String
-        let figures: [RowState.Figure]
-    }
-
     /// Every row, in the order of ``ReadinessRow``.
     private(set) var entries = ReadinessRow.allCases.map { Entry(row: $0, state: .fine()) }
 
     /// Takes the state of a row at `wallMs`, milliseconds since 1970; returns a line when the change is to be logged.
-    mutating func set(_ row: ReadinessRow, _ state: RowState, wallMs: Int) -> Message? {
+    mutating func set(_ row: ReadinessRow, _ state: RowState, wallMs: Int) -> LogEntry? {
         guard let index = entries.firstIndex(where: { $0.row == row }) else { return nil }
         let before = entries[index].state
         entries[index].state = state
@@ -39,16 +33,14 @@ public struct ReadinessTable: Sendable {
         return state.isNews(after: before) ? line(entries[index]) : nil
     }
 
-    private func line(_ entry: Entry) -> Message? {
+    private func line(_ entry: Entry) -> LogEntry? {
         guard let lines = entry.row.lines else { return nil }
-        var figures = [RowState.Figure(name: "row", value: entry.row.rawValue)]
-        if !entry.state.cause.isEmpty { figures.append(RowState.Figure(name: "reason", value: entry.state.cause)) }
-        figures += entry.state.figures
-        guard !entry.isFine else { return Message(level: .info, text: lines.mended, figures: figures) }
-        figures.append(RowState.Figure(name: "mend", value: entry.mend))
-        return Message(
-            level: entry.state.severity == .red ? .error : .warn, text: entry.state.line ?? lines.broken,
-            figures: figures)
+        var fields = [("row", entry.row.rawValue)]
+        if !entry.state.cause.isEmpty { fields.append(("reason", entry.state.cause)) }
+        fields += entry.state.figures.map { ($0.name, $0.value) }
+        guard !entry.isFine else { return LogEntry(.info, lines.mended, fields) }
+        fields.append(("mend", entry.mend))
+        return LogEntry(entry.state.severity == .red ? .error : .warn, entry.state.line ?? lines.broken, fields)
     }
 
     /// The entry of a row.

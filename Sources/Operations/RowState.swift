@@ -1,7 +1,7 @@
 /// The state of one row of readiness, as a watch reports it.
 public struct RowState: Equatable, Sendable {
     /// The severity of a broken promise.
-    public enum Severity: Int, Sendable {
+    public enum Severity: String, Sendable {
         /// The promise holds.
         case fine
         /// The promise is broken on all nodes alike; `/readyz` stays 200 and lists a warning.
@@ -10,13 +10,7 @@ public struct RowState: Equatable, Sendable {
         case red
 
         /// The name in `/v1/health`.
-        public var label: String {
-            switch self {
-            case .fine: "fine"
-            case .warned: "warned"
-            case .red: "red"
-            }
-        }
+        public var label: String { rawValue }
     }
 
     /// A name and a value: a field of the log line and of `/v1/health`.

@@ -26,17 +26,24 @@ public enum Files {
         _ = unsafe unlink(temporary)
         let raw = try retrying { unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode) }
         let descriptor = FileDescriptor(owning: raw)
+        try write(bytes, to: descriptor.raw)
+        _ = try retrying { fsync(descriptor.raw) }
+        _ = try retrying { unsafe rename(temporary, path) }
+    }
+
+    /// Writes all bytes to a descriptor, in as many calls as it needs.
+    static func write(_ bytes: [UInt8], to descriptor: Int32) throws(Errno) {
         var offset = 0
         while offset < bytes.count {
             let start = offset
-            offset += try retrying {
+            let count = try retrying {
                 unsafe bytes.withUnsafeBytes { all in
-                    unsafe Glibc.write(descriptor.raw, all.baseAddress?.advanced(by: start), all.count - start)
+                    unsafe Glibc.write(descriptor, all.baseAddress?.advanced(by: start), all.count - start)
                 }
             }
+            guard count > 0 else { throw Errno(code: EIO) }
+            offset += count
         }
-        _ = try retrying { fsync(descriptor.raw) }
-        _ = try retrying { unsafe rename(temporary, path) }
     }
 
     /// Opens a file to append to it, and creates it when it does not exist; the caller owns the descriptor.

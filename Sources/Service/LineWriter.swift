@@ -66,7 +66,8 @@ public final class LineWriter: Sendable {
             // Read before the drain: lines from before the stop are in the mailbox by now.
             let stopping = isStopping.load(ordering: .acquiring)
             mailbox.drain(into: &lines)
-            for line in lines where !LineWriter.writeAll(line, to: descriptor) {
+            // A closed log cannot be reported anywhere, and the service continues.
+            for line in lines where (try? Files.write(line, to: descriptor)) == nil {
                 droppedCount.add(1, ordering: .relaxed)
             }
             lines.removeAll(keepingCapacity: true)
@@ -83,19 +84,5 @@ public final class LineWriter: Sendable {
                 return ended.signal()
             }
         }
-    }
-
-    /// Whether the whole line was written; a closed log cannot be reported anywhere, and the service continues.
-    private static func writeAll(_ line: [UInt8], to descriptor: Int32) -> Bool {
-        var offset = 0
-        while offset < line.count {
-            let start = offset
-            let count = unsafe line.withUnsafeBytes { bytes in
-                unsafe Glibc.write(descriptor, bytes.baseAddress?.advanced(by: start), line.count - start)
-            }
-            guard count > 0 || Errno.current.code == EINTR else { return false }
-            offset += max(count, 0)
-        }
-        return true
     }
 }

@@ -36,11 +36,7 @@ public enum NodeLife {
 
     private static func write(_ path: String?, _ operations: HostPort?) throws(StartProblem) {
         guard let path else { return }
-        do {
-            let ops = operations.map { ",\"ops\":[{\"host\":\"\($0.host)\",\"port\":\($0.port)}]" } ?? ""
-            try Files.write(Array("{\"pid\":\(getpid())\(ops)}\n".utf8), to: path, isSecret: false)
-        } catch {
-            throw StartProblem.file(path, error)
-        }
+        let ops = operations.map { ",\"ops\":[{\"host\":\"\($0.host)\",\"port\":\($0.port)}]" } ?? ""
+        try StartFile.write(Array("{\"pid\":\(getpid())\(ops)}\n".utf8), to: path, isSecret: false)
     }
 }

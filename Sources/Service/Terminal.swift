@@ -9,16 +9,7 @@ public enum Terminal {
     public static func error(_ text: String) { write("switchboard: " + text + "\n", to: STDERR_FILENO) }
 
     private static func write(_ text: String, to descriptor: Int32) {
-        let bytes = Array(text.utf8)
-        var offset = 0
-        while offset < bytes.count {
-            let start = offset
-            let count = unsafe bytes.withUnsafeBytes { all in
-                unsafe Glibc.write(descriptor, all.baseAddress?.advanced(by: start), all.count - start)
-            }
-            // The reader has gone, so the error cannot be reported anywhere.
-            guard count > 0 || errno == EINTR else { return }
-            offset += max(count, 0)
-        }
+        // Once the reader has gone, the error cannot be reported anywhere.
+        try? Files.write(Array(text.utf8), to: descriptor)
     }
 }

@@ -101,10 +101,8 @@ public final class SwitchboardClient: Sendable {
                 hasAsked = true
                 resynchronise(topic)
             }
-        } catch let error as SwitchboardError {
-            throw error
         } catch {
-            throw SwitchboardError(.cancelled)
+            throw error as? SwitchboardError ?? SwitchboardError(.cancelled)
         }
         throw SwitchboardError(Task.isCancelled ? .cancelled : .stopped)
     }

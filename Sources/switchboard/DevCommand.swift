@@ -47,7 +47,7 @@ struct DevCommand {
         if courier == nil {
             log.write(.warn, "switchboard-courier is not beside this program: no search, no pushes", [])
         }
-        let demo = settings.demo ? try DemoShop(gateway, log: log) : nil
+        let demo = settings.demo ? try DemoShop.start(gateway, log: log) : nil
         defer { demo?.stop() }
         let origin = "https://" + (node.addresses.tls?.description ?? "")
         let ready = { () throws(StartProblem) in
@@ -104,37 +104,28 @@ struct DevCommand {
     ///
     /// A certificate that has expired is replaced.
     private func prepare(_ state: StateDirectory) throws(StartProblem) {
-        var path = state.path
         do {
             try Files.makeDirectory(state.path)
-            path = state.certificate
-            let files = TLSContext.ServerFiles(certificate: state.certificate, key: state.privateKey, ticketSecret: [])
-            if (try? TLSContext(server: files)) == nil {
-                let made = try keyPair()
-                try Files.write(made.key, to: state.privateKey, isSecret: true)
-                try Files.write(made.certificate, to: state.certificate, isSecret: false)
-            }
-            path = state.apnsKey
-            if !Files.exists(state.apnsKey) {
-                // Apple's keys are of the same kind, and in the same form.
-                try Files.write(try keyPair().key, to: state.apnsKey, isSecret: true)
-            }
-            path = state.jwtSecret
-            if !Files.exists(state.jwtSecret) {
-                try Files.write(SecureRandom.text(byteCount: 48) + [0x0a], to: state.jwtSecret, isSecret: true)
-            }
-            path = state.apiKey
-            if !Files.exists(state.apiKey) || !Files.exists(state.apiKeys) {
-                let key = SecureRandom.text(byteCount: 32)
-                try Files.write(key, to: state.apiKey, isSecret: true)
-                try Files.write(Array("dev:".utf8) + key + [0x0a], to: state.apiKeys, isSecret: true)
-            }
-        } catch let problem as StartProblem {
-            throw problem
-        } catch let failure as Errno {
-            throw StartProblem.file(path, failure)
         } catch {
-            throw StartProblem("\(error)")
+            throw StartProblem.file(state.path, error)
+        }
+        let files = TLSContext.ServerFiles(certificate: state.certificate, key: state.privateKey, ticketSecret: [])
+        if (try? TLSContext(server: files)) == nil {
+            let made = try keyPair()
+            try StartFile.write(made.key, to: state.privateKey, isSecret: true)
+            try StartFile.write(made.certificate, to: state.certificate, isSecret: false)
+        }
+        if !Files.exists(state.apnsKey) {
+            // Apple's keys are of the same kind, and in the same form.
+            try StartFile.write(try keyPair().key, to: state.apnsKey, isSecret: true)
+        }
+        if !Files.exists(state.jwtSecret) {
+            try StartFile.write(SecureRandom.text(byteCount: 48) + [0x0a], to: state.jwtSecret, isSecret: true)
+        }
+        if !Files.exists(state.apiKey) || !Files.exists(state.apiKeys) {
+            let key = SecureRandom.text(byteCount: 32)
+            try StartFile.write(key, to: state.apiKey, isSecret: true)
+            try StartFile.write(Array("dev:".utf8) + key + [0x0a], to: state.apiKeys, isSecret: true)
         }
     }
 

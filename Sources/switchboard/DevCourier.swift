@@ -35,11 +35,7 @@ final class DevCourier: Sendable {
         text.append(
             text: ",\"services\":{\"spotify\":{\"url\":\"http://\(operationsListener.address)\",\"token-url\":null}}}\n"
         )
-        do {
-            try Files.write(text, to: path, isSecret: true)
-        } catch {
-            throw StartProblem.file(path, error)
-        }
+        try StartFile.write(text, to: path, isSecret: true)
         var words = [
             program, "--config", path, "--redis-layout", gateway.redisLayout.rawValue, "--apns-key-file", state.apnsKey,
             "--apns-key-id", DevCourier.apns.keyID, "--apns-team", DevCourier.apns.team,

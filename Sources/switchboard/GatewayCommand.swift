@@ -22,11 +22,7 @@ enum GatewayCommand {
     /// Writes the addresses at which the node listens, for tests and supervisors.
     static func writeReadyFile(_ path: String?, _ node: GatewayNode) throws(StartProblem) {
         guard let path else { return }
-        do {
-            try Files.write(node.addresses.json, to: path, isSecret: false)
-        } catch {
-            throw StartProblem.file(path, error)
-        }
+        try StartFile.write(node.addresses.json, to: path, isSecret: false)
     }
 
     /// Waits for signals: SIGHUP reloads; SIGTERM or SIGINT drains; a second one, or the deadline, ends at once.

@@ -9,12 +9,7 @@ enum PublishCommand {
     /// 0 when Redis has committed the event, 1 otherwise.
     static func run(_ settings: PublishSettings) throws(StartProblem) -> Int32 {
         let url = try GatewayURL(settings.gateway)
-        let key: [UInt8]
-        do {
-            key = try Files.read(settings.apiKeyFile, bytesMax: 65_536)
-        } catch {
-            throw StartProblem.file(settings.apiKeyFile, error)
-        }
+        let key = try StartFile.read(settings.apiKeyFile, bytesMax: 65_536)
         let request = try head(url, key: key, body: body(settings))
         var answer: [UInt8] = []
         let exchange = try ClientExchange(
@@ -30,10 +25,7 @@ enum PublishCommand {
         var body: [UInt8] = []
         body.append(text: "{\"topic\":\"\(settings.topic)\",\"event\":\"\(settings.event)\",\"data\":")
         body.append(contentsOf: settings.json)
-        if let id = settings.id {
-            body.append(text: ",\"id\":")
-            body.append(jsonString: id.bytes)
-        }
+        if let id = settings.id { body.append(member: "id", string: id.bytes) }
         body.append(text: "}")
         return body
     }

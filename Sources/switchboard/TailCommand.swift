@@ -2,7 +2,6 @@ import Configuration
 import Connections
 import Core
 import Gateway
-import Reactors
 import Rights
 import Service
 import WebSocketCodec
@@ -26,14 +25,8 @@ final class TailCommand {
         left = settings.count
         decoder = WebSocketDecoder(
             role: .client, limits: WebSocketLimits(messageBytesMax: 16 << 20, fragmentsMax: 1_024))
-        guard let path = settings.tokenFile else {
-            token = nil
-            return
-        }
-        do {
-            token = try Files.read(path, bytesMax: 65_536).filter { $0 > 0x20 }
-        } catch {
-            throw StartProblem.file(path, error)
+        token = try settings.tokenFile.map { (path) throws(StartProblem) in
+            try StartFile.read(path, bytesMax: 65_536).filter { $0 > 0x20 }
         }
     }
 

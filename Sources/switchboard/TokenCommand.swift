@@ -26,10 +26,8 @@ enum TokenCommand {
             let claims = try TokenClaims(identity, audience: settings.audience.map { Array($0.utf8) })
             Terminal.print(String(decoding: try signer(settings.signer).sign(claims), as: UTF8.self))
             return 0
-        } catch let problem as StartProblem {
-            throw problem
         } catch {
-            throw StartProblem("\(error)")
+            throw error as? StartProblem ?? StartProblem("\(error)")
         }
     }
 
@@ -43,10 +41,6 @@ enum TokenCommand {
     }
 
     private static func read(_ path: String) throws(StartProblem) -> [UInt8] {
-        do {
-            return try Files.read(path, bytesMax: 1 << 20)
-        } catch {
-            throw StartProblem.file(path, error)
-        }
+        try StartFile.read(path, bytesMax: 1 << 20)
     }
 }

@@ -1,3 +1,5 @@
+import Core
+
 /// The files in front of one kind of scripts, with the parts that a script may omit.
 ///
 /// Lines between `-- @only NAME...` and `-- @end` are included for scripts that use one of the names. For all others
@@ -99,12 +101,7 @@ struct SharedTexts {
     }
 
     private static func isOfWord(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-            true
-        default: false
-        }
+        ASCII.isLetter(byte) || ASCII.isDigit(byte) || byte == UInt8(ascii: "_")
     }
 
     private static let opening = Array("-- @only ".utf8)

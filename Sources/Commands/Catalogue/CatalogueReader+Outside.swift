@@ -4,7 +4,7 @@ import Core
 extension CatalogueReader {
     /// Checks the answering commands of a script.
     mutating func checkOutside(_ script: Script, _ all: [CommandDescriptor]) {
-        for (call, line) in zip(script.descriptor.callsOut, script.lines.callsOut) {
+        for (call, line) in zip(script.descriptor.callsOut, script.lines[.callOut]) {
             let name = call.command
             guard let answering = all.first(where: { $0.name == name }) else {
                 // A command that was left out is reported with its own reason.

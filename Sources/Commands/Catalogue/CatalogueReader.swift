@@ -6,7 +6,7 @@ struct CatalogueReader {
     /// A command or refresh, with the lines that its problems name.
     struct Script {
         var descriptor: CommandDescriptor
-        let lines: DescriptorReader.Lines
+        let lines: TagLines
         let isEmbedded: Bool
     }
 
@@ -152,7 +152,7 @@ struct CatalogueReader {
     private mutating func findParts() {
         for index in scripts.indices {
             let script = scripts[index]
-            for (name, line) in zip(script.descriptor.includes, script.lines.includes) {
+            for (name, line) in zip(script.descriptor.includes, script.lines[.include]) {
                 if let part = part(name, script.descriptor.file, line) {
                     scripts[index].descriptor.parts.append(part)
                 }
@@ -186,9 +186,9 @@ struct CatalogueReader {
             let (name, file) = (script.descriptor.exportName, script.descriptor.file)
             if let other = first[name] {
                 problem(
-                    file, script.lines.data,
-                    "@exports: \(other.path) tells the member \(name) of a user's data; let one script tell both, or put "
-                        + "this one into a folder of another name")
+                    file, script.lines.line(of: .erases, .exports),
+                    "@exports: \(other.path) tells the member \(name) of a user's data; let one script tell both, or "
+                        + "put this one into a folder of another name")
             } else {
                 first[name] = file
             }
@@ -205,7 +205,7 @@ struct CatalogueReader {
             }
             let what = script.descriptor.refresh == nil ? "@command" : "@refresh"
             problem(
-                script.descriptor.file, script.lines.name,
+                script.descriptor.file, script.lines.line(of: .command),
                 "\(what): \(script.descriptor.name) is defined in \(other.descriptor.file.path)"
                     + (other.isEmbedded && !script.isEmbedded ? ", and no script of your own may replace it" : ""))
         }
@@ -214,8 +214,8 @@ struct CatalogueReader {
     private mutating func checkRoutes() {
         var first: [String: (path: String, line: Int)] = [:]
         for script in scripts {
-            for (route, line) in zip(script.descriptor.routes, script.lines.routes) {
-                if let own = reserved.first(where: { !$0.isEmpty && route.overlaps($0, prefix: true) }) {
+            for (route, line) in zip(script.descriptor.routes, script.lines[.http]) {
+                if let own = reserved.first(where: { !$0.isEmpty && route.path.mayBegin(with: $0) }) {
                     problem(
                         script.descriptor.file, line,
                         "@http: \(route.path) lies under the gateway's own /" + own.joined(separator: "/"))
@@ -223,7 +223,7 @@ struct CatalogueReader {
                     problem(
                         script.descriptor.file, line, "@http: \(route.path) could be meant by the gateway's own \(own)")
                 }
-                let shape = route.method.rawValue + " " + route.shape
+                let shape = route.method.rawValue + " " + route.path.shape
                 if let other = first[shape] {
                     problem(
                         script.descriptor.file, line, "@http: \(route) is the same as on \(other.path):\(other.line)")
@@ -238,8 +238,8 @@ struct CatalogueReader {
     private mutating func checkNamespaces() {
         for script in scripts {
             let descriptor = script.descriptor
-            for (topic, line) in zip(descriptor.topics, script.lines.topics) where !namespaces.contains(topic.namespace)
-            {
+            for (topic, line) in zip(descriptor.topics, script.lines[.topic])
+            where !namespaces.contains(topic.namespace) {
                 let reason = "namespace \(topic.namespace) is not configured"
                 if script.isEmbedded {
                     leaveOut(descriptor.scriptName, reason)
@@ -280,7 +280,7 @@ struct CatalogueReader {
     func isLeftOut(_ command: String) -> Bool { leftOut["command/" + command] != nil }
 
     private mutating func check(call name: String, _ script: Script, _ all: [CommandDescriptor]) {
-        let (file, line) = (script.descriptor.file, script.lines.calls)
+        let (file, line) = (script.descriptor.file, script.lines.line(of: .calls))
         if let reason = leftOut["command/" + name] {
             problem(file, line, "@calls: \(name) is left out: \(reason)")
         } else if let called = all.first(where: { $0.name == name }) {

@@ -5,10 +5,10 @@ extension DescriptorReader {
     mutating func checkOutside() {
         checkVia()
         var first: Set<OutsideCall> = []
-        for (call, line) in zip(descriptor.callsOut, lines.callsOut) where !first.insert(call).inserted {
+        for (call, line) in zip(descriptor.callsOut, lines[.callOut]) where !first.insert(call).inserted {
             problem(line, "@call_out: \(call) is given twice")
         }
-        guard let line = lines.callsOut.first else { return }
+        guard let line = lines[.callOut].first else { return }
         if descriptor.isReadOnly {
             problem(line, "@call_out: a @readonly script calls nothing")
         } else if descriptor.isIdempotent {
@@ -20,10 +20,10 @@ extension DescriptorReader {
     /// Checks that all routes declare the same `via`: a service answers a command on all its routes.
     private mutating func checkVia() {
         guard let index = descriptor.routes.firstIndex(where: { $0.via != nil }) else { return }
-        let (via, line) = (descriptor.routes[index].via, lines.routes[index])
+        let (via, line) = (descriptor.routes[index].via, lines[.http][index])
         descriptor.via = via
         if let other = descriptor.routes.firstIndex(where: { $0.via != via }) {
-            problem(lines.routes[max(other, index)], "@http: all routes of a command say the same behind via")
+            problem(lines[.http][max(other, index)], "@http: all routes of a command say the same behind via")
         }
         if !descriptor.isReadOnly {
             problem(line, "@http: what a service outside answers must be @readonly; to have one called write @call_out")

@@ -15,9 +15,9 @@ extension DescriptorReader {
         for (index, argument) in descriptor.arguments.enumerated() where argument.wire != argument.name {
             let others = descriptor.arguments.enumerated().filter { $0.offset != index }.map(\.element)
             if others.contains(where: { $0.name == argument.wire }) || madeNames.contains(argument.wire) {
-                problem(lines.arguments[index], "@arg: another value is called \(argument.wire)")
+                problem(lines[.arg][index], "@arg: another value is called \(argument.wire)")
             } else if descriptor.arguments[..<index].contains(where: { $0.wire == argument.wire }) {
-                problem(lines.arguments[index], "@arg: another argument is \(argument.wire) on the wire, too")
+                problem(lines[.arg][index], "@arg: another argument is \(argument.wire) on the wire, too")
             }
         }
     }
@@ -25,7 +25,7 @@ extension DescriptorReader {
     /// Checks that derived values have arguments that are places on the earth and never absent.
     mutating func checkDerived() {
         var names = Set(descriptor.arguments.map(\.name))
-        for (value, line) in zip(descriptor.derived, lines.derived) {
+        for (value, line) in zip(descriptor.derived, lines[.derive]) {
             if !names.insert(value.name).inserted { problem(line, "@derive: \(value.name) is declared twice") }
             guard case .geohash(let latitude, let longitude, _) = value.source else { continue }
             checkPlace(latitude, -90...90, line)
@@ -47,7 +47,7 @@ extension DescriptorReader {
     mutating func checkResolved() {
         var names = Set(descriptor.arguments.map(\.name) + descriptor.derived.map(\.name))
         let found = descriptor.resolved.map(\.name)
-        for (value, line) in zip(descriptor.resolved, lines.resolved) {
+        for (value, line) in zip(descriptor.resolved, lines[.resolve]) {
             if !names.insert(value.name).inserted { problem(line, "@resolve: \(value.name) is declared twice") }
             for (place, name) in value.key.variables.enumerated() {
                 if found.contains(name) {
@@ -59,7 +59,7 @@ extension DescriptorReader {
                 }
             }
             if descriptor.mint?.topic.variable == value.name {
-                problem(lines.mint, "@mint: {\(value.name)} is resolved; the topic of a token is named by an argument")
+                problem(.mint, "{\(value.name)} is resolved; the topic of a token is named by an argument")
             }
             guard case .refused(let error, _) = value.absent else { continue }
             guard let other = descriptor.errors.first(where: { $0.code == error.code }) else {
@@ -76,6 +76,6 @@ extension DescriptorReader {
     mutating func checkSpan() {
         let variables = Set((descriptor.keys.map(\.template) + descriptor.topics).compactMap(\.variable))
         guard descriptor.span != nil, variables.count < 2 else { return }
-        problem(lines.span, "@span: all keys and topics belong to one id already; leave it out")
+        problem(.span, "all keys and topics belong to one id already; leave it out")
     }
 }

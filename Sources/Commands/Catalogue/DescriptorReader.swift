@@ -6,33 +6,11 @@ struct DescriptorReader {
     var descriptor: CommandDescriptor
     private(set) var problems: [ScriptProblem] = []
     /// The lines of the declarations, for messages about them.
-    private(set) var lines: Lines
-
-    /// The lines of tags that checks report problems on.
-    struct Lines {
-        var name = 1
-        var calls = 1
-        var callsOut: [Int] = []
-        var heartbeat = 1
-        var idempotent = 1
-        var members = 1
-        var mint = 1
-        var data = 1
-        var topics: [Int] = []
-        var routes: [Int] = []
-        var keys: [Int] = []
-        var arguments: [Int] = []
-        var triggers: [Int] = []
-        var includes: [Int] = []
-        var rates: [Int] = []
-        var derived: [Int] = []
-        var resolved: [Int] = []
-        var span = 1
-    }
+    let lines: TagLines
 
     init(_ header: ScriptHeader) {
         descriptor = CommandDescriptor(name: header.file.name, file: header.file)
-        lines = Lines()
+        lines = TagLines(header.tags)
         if header.kind == .refresh { descriptor.refresh = CommandDescriptor.Refresh() }
         for tag in header.tags { take(tag) }
         checkNames()
@@ -53,73 +31,45 @@ struct DescriptorReader {
         problems.append(ScriptProblem(file: descriptor.file.path, line: line, message: message))
     }
 
+    /// Notes a problem with a tag that a header has once.
+    mutating func problem(_ tag: ScriptTag, _ message: String) {
+        problem(lines.line(of: tag), "@\(tag.rawValue): \(message)")
+    }
+
     private mutating func take(_ tag: HeaderTag) {
         switch tag.value {
-        case .command(let name):
-            descriptor.name = name
-            lines.name = tag.line
+        case .command(let name): descriptor.name = name
         case .summary(let text): descriptor.summary = text
-        case .http(let route):
-            descriptor.routes.append(route)
-            lines.routes.append(tag.line)
+        case .http(let route): descriptor.routes.append(route)
         case .allow(let rights): descriptor.rights = rights
-        case .arg(let argument):
-            descriptor.arguments.append(argument)
-            lines.arguments.append(tag.line)
-        case .key(let key):
-            descriptor.keys.append(key)
-            lines.keys.append(tag.line)
-        case .topic(let template):
-            descriptor.topics.append(template)
-            lines.topics.append(tag.line)
-        case .calls(let names):
-            descriptor.calls = names
-            lines.calls = tag.line
-        case .callOut(let call):
-            descriptor.callsOut.append(call)
-            lines.callsOut.append(tag.line)
+        case .arg(let argument): descriptor.arguments.append(argument)
+        case .key(let key): descriptor.keys.append(key)
+        case .topic(let template): descriptor.topics.append(template)
+        case .calls(let names): descriptor.calls = names
+        case .callOut(let call): descriptor.callsOut.append(call)
         case .emits(let event): descriptor.emits.append(event)
         case .returns(let text): descriptor.returns = text
         case .errors(let errors): descriptor.errors = errors
         case .cost(let text): descriptor.cost = text
         case .weight(let microseconds):
             (descriptor.weightMicroseconds, descriptor.isWeightDeclared) = (microseconds, true)
-        case .rate(let rate):
-            descriptor.rates.append(rate)
-            lines.rates.append(tag.line)
-        case .erases, .exports:
-            if tag.value == .erases { descriptor.erases = true } else { descriptor.exports = true }
-            lines.data = tag.line
-        case .mint(let mint):
-            descriptor.mint = mint
-            lines.mint = tag.line
+        case .rate(let rate): descriptor.rates.append(rate)
+        case .erases: descriptor.erases = true
+        case .exports: descriptor.exports = true
+        case .mint(let mint): descriptor.mint = mint
         case .readonly: descriptor.isReadOnly = true
-        case .idempotent:
-            descriptor.isIdempotent = true
-            lines.idempotent = tag.line
+        case .idempotent: descriptor.isIdempotent = true
         case .random: descriptor.usesRandom = true
-        case .members:
-            descriptor.changesMembers = true
-            lines.members = tag.line
-        case .refresh(let template):
-            descriptor.refresh?.triggers.append(template)
-            lines.triggers.append(tag.line)
+        case .members: descriptor.changesMembers = true
+        case .refresh(let template): descriptor.refresh?.triggers.append(template)
         case .coalesce(let milliseconds): descriptor.refresh?.coalesceMs = milliseconds
-        case .heartbeat(let seconds):
-            descriptor.heartbeatSeconds = seconds
-            lines.heartbeat = tag.line
-        case .derive(let value):
-            descriptor.derived.append(value)
-            lines.derived.append(tag.line)
-        case .resolve(let value):
-            descriptor.resolved.append(value)
-            lines.resolved.append(tag.line)
-        case .span(let reason):
-            (descriptor.span, lines.span) = (reason, tag.line)
+        case .heartbeat(let seconds): descriptor.heartbeatSeconds = seconds
+        case .derive(let value): descriptor.derived.append(value)
+        case .resolve(let value): descriptor.resolved.append(value)
+        case .span(let reason): descriptor.span = reason
         case .include(let name):
             if descriptor.includes.contains(name) { problem(tag.line, "@include: \(name) is included twice") }
             descriptor.includes.append(name)
-            lines.includes.append(tag.line)
         case .state, .subscribe, .part: break
         }
     }
@@ -128,19 +78,19 @@ struct DescriptorReader {
 
     private mutating func checkNames() {
         var arguments: Set<String> = []
-        for (argument, line) in zip(descriptor.arguments, lines.arguments)
+        for (argument, line) in zip(descriptor.arguments, lines[.arg])
         where !arguments.insert(argument.name).inserted {
             problem(line, "@arg: \(argument.name) is declared twice")
         }
         checkWireNames()
-        let users = zip(descriptor.arguments, lines.arguments).filter { $0.0.type == .user }
+        let users = zip(descriptor.arguments, lines[.arg]).filter { $0.0.type == .user }
         for (_, line) in users.dropFirst() { problem(line, "@arg: a script acts for one user; this is the second") }
         var keys: Set<String> = []
-        for (key, line) in zip(descriptor.keys, lines.keys) where !keys.insert(key.name).inserted {
+        for (key, line) in zip(descriptor.keys, lines[.key]) where !keys.insert(key.name).inserted {
             problem(line, "@key: \(key.name) is declared twice")
         }
         var topics: Set<Template> = []
-        for (topic, line) in zip(descriptor.topics, lines.topics) where !topics.insert(topic).inserted {
+        for (topic, line) in zip(descriptor.topics, lines[.topic]) where !topics.insert(topic).inserted {
             problem(line, "@topic: \(topic) is given twice")
         }
         if descriptor.refresh != nil && !HeaderText.isName(descriptor.name) {
@@ -179,7 +129,7 @@ struct DescriptorReader {
 
     private mutating func checkKeys() {
         let home = descriptor.keys.first?.template.variable
-        for (key, line) in zip(descriptor.keys, lines.keys) {
+        for (key, line) in zip(descriptor.keys, lines[.key]) {
             guard let variable = key.template.variable else { continue }
             checkID(variable, line, "@key")
             if let home, variable != home, descriptor.span == nil, isKnown(variable) {
@@ -199,7 +149,7 @@ struct DescriptorReader {
     }
 
     private mutating func checkTopics() {
-        for (topic, line) in zip(descriptor.topics, lines.topics) {
+        for (topic, line) in zip(descriptor.topics, lines[.topic]) {
             guard let variable = topic.variable else { continue }
             if !isKnown(variable) {
                 let hint = NearestName.hint(descriptor.arguments.map(\.name) + madeNames, to: variable)
@@ -231,12 +181,12 @@ struct DescriptorReader {
     }
 
     private mutating func checkRoutes() {
-        for (index, line) in lines.routes.enumerated() {
+        for (index, line) in lines[.http].enumerated() {
             let route = descriptor.routes[index]
             if route.method == .get && !descriptor.isReadOnly {
                 problem(line, "@http: a GET may be repeated by anyone, so the script must be @readonly")
             }
-            for name in route.arguments {
+            for name in route.path.arguments {
                 let given = descriptor.arguments.first { $0.wire == name }?.name ?? name
                 guard let argument = argument(given, line, "@http") else { continue }
                 switch argument.type {
@@ -256,61 +206,62 @@ struct DescriptorReader {
 
     private mutating func checkRoles() {
         if descriptor.isReadOnly && !(descriptor.topics.isEmpty && descriptor.calls.isEmpty) {
-            problem(lines.topics.first ?? lines.calls, "a @readonly script emits nothing and calls nothing")
+            let line = lines[.topic].first ?? lines.line(of: .calls)
+            problem(line, "a @readonly script emits nothing and calls nothing")
         }
         if descriptor.isIdempotent && (descriptor.isReadOnly || descriptor.usesRandom) {
             problem(
-                lines.idempotent,
+                .idempotent,
                 descriptor.isReadOnly
-                    ? "@idempotent: a @readonly script needs no such word"
-                    : "@idempotent: no two runs with @random are alike")
+                    ? "a @readonly script needs no such word" : "no two runs with @random are alike")
         }
         if descriptor.changesMembers && (descriptor.isReadOnly || descriptor.topics.isEmpty) {
             problem(
-                lines.members,
+                .members,
                 descriptor.isReadOnly
-                    ? "@members: a @readonly script changes no members"
-                    : "@members: the members are those of a topic; declare it by @topic")
+                    ? "a @readonly script changes no members"
+                    : "the members are those of a topic; declare it by @topic")
         }
-        if descriptor.erases || descriptor.exports {
-            let word = descriptor.erases ? "@erases" : "@exports"
-            let required = descriptor.arguments.filter(\.isRequired)
-            let isUser = required.first.map { $0.wire == "userId" && ($0.type == .user || $0.type == .id) } ?? false
-            if required.count != 1 || !isUser {
-                problem(lines.data, "\(word): the script must have exactly one required argument, userId user")
-            }
-            if !descriptor.rights.roles.contains(.worker) {
-                problem(lines.data, "\(word): the script must @allow worker")
-            }
-            if descriptor.exports != descriptor.isReadOnly {
-                problem(
-                    lines.data,
-                    descriptor.exports
-                        ? "@exports: the script must be @readonly" : "@erases: a @readonly script erases nothing")
-            }
-        }
+        if descriptor.erases || descriptor.exports { checkData() }
         if let mint = descriptor.mint {
             if descriptor.isReadOnly || descriptor.isIdempotent {
-                problem(lines.mint, "@mint: a script that signs a token is neither @readonly nor @idempotent")
+                problem(.mint, "a script that signs a token is neither @readonly nor @idempotent")
             }
             if let home = descriptor.home, mint.topic.variable != home.variable {
-                problem(lines.mint, "@mint: the token is for a topic of the script's own id, {\(home.variable)}")
+                problem(.mint, "the token is for a topic of the script's own id, {\(home.variable)}")
             }
         }
         guard descriptor.heartbeatSeconds != nil else { return }
-        if !descriptor.rights.roles.contains(.worker) {
-            problem(lines.heartbeat, "@heartbeat: the script must @allow worker")
+        if !descriptor.rights.roles.contains(.worker) { problem(.heartbeat, "the script must @allow worker") }
+        if !requiresOnlyUser {
+            problem(.heartbeat, "the script must have exactly one required argument, userId id")
         }
+    }
+
+    /// Checks a script that exports or erases the data of a user.
+    private mutating func checkData() {
+        let (line, word) = (lines.line(of: .erases, .exports), descriptor.erases ? "@erases" : "@exports")
+        if !requiresOnlyUser {
+            problem(line, "\(word): the script must have exactly one required argument, userId user")
+        }
+        if !descriptor.rights.roles.contains(.worker) { problem(line, "\(word): the script must @allow worker") }
+        if descriptor.exports != descriptor.isReadOnly {
+            problem(
+                line,
+                descriptor.exports
+                    ? "@exports: the script must be @readonly" : "@erases: a @readonly script erases nothing")
+        }
+    }
+
+    /// Whether the user is the one argument that callers must give.
+    private var requiresOnlyUser: Bool {
         let required = descriptor.arguments.filter(\.isRequired)
-        let fits = required.first.map { $0.wire == "userId" && ($0.type == .id || $0.type == .user) } ?? false
-        if required.count != 1 || !fits {
-            problem(lines.heartbeat, "@heartbeat: the script must have exactly one required argument, userId id")
-        }
+        return required.count == 1 && required[0].wire == "userId" && [.user, .id].contains(required[0].type)
     }
 
     private mutating func checkRates() {
         var first: Set<CallRate> = []
-        for (rate, line) in zip(descriptor.rates, lines.rates) {
+        for (rate, line) in zip(descriptor.rates, lines[.rate]) {
             if !first.insert(rate).inserted { problem(line, "@rate: \(rate) is given twice") }
             let role = rate.payer.role
             if !descriptor.rights.roles.contains(role) {
@@ -325,9 +276,9 @@ struct DescriptorReader {
     private mutating func checkRefresh() {
         guard let refresh = descriptor.refresh, let argument = descriptor.arguments.first else { return }
         if descriptor.arguments.count != 1 || argument.type != .id || !argument.isRequired {
-            problem(lines.arguments[0], "@refresh: the script must have exactly one argument, a required id")
+            problem(lines[.arg][0], "@refresh: the script must have exactly one argument, a required id")
         }
-        for (trigger, line) in zip(refresh.triggers, lines.triggers) {
+        for (trigger, line) in zip(refresh.triggers, lines[.refresh]) {
             if trigger.variables != [argument.name] {
                 problem(line, "@refresh: the one variable must be {\(argument.name)}, the script's one argument")
             }

@@ -15,7 +15,7 @@ struct RouteTable: Sendable {
     init(_ commands: [CommandDescriptor]) {
         for descriptor in commands {
             for route in descriptor.routes {
-                entries[route.segments.count, default: []].append(Entry(route: route, descriptor: descriptor))
+                entries[route.path.segments.count, default: []].append(Entry(route: route, descriptor: descriptor))
             }
         }
         for count in entries.keys {
@@ -25,14 +25,14 @@ struct RouteTable: Sendable {
 
     /// Sorts literals before arguments, part by part from the left, then by text so that the order is always the same.
     private static func rank(_ route: HTTPRoute) -> String {
-        route.segments.map { segment in
+        route.path.segments.map { segment in
             if case .literal = segment { return "0" }
             return "1"
         }.joined() + route.description
     }
 
     func match(_ method: HTTPMethod, _ segments: [String]) -> RouteMatch {
-        let fitting = (entries[segments.count] ?? []).filter { $0.route.overlaps(segments, prefix: false) }
+        let fitting = (entries[segments.count] ?? []).filter { $0.route.path.fits(segments) }
         guard !fitting.isEmpty else { return .none }
         let wanted = method == .head ? .get : method
         guard let found = fitting.first(where: { $0.route.method == wanted }) else {
@@ -42,7 +42,7 @@ struct RouteTable: Sendable {
         }
         return .command(
             found.descriptor, found.route,
-            zip(found.route.segments, segments).compactMap { segment, text in
+            zip(found.route.path.segments, segments).compactMap { segment, text in
                 guard case .argument(let name) = segment else { return nil }
                 return TextArgument(name: name, value: Array(text.utf8))
             })

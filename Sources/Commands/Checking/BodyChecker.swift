@@ -125,12 +125,14 @@ struct BodyChecker {
         }
     }
 
+    /// The name behind the dot, as `shop` in `key.shop`; `nil` where none follows.
+    private func member(_ index: Int) -> String? {
+        let isName = tokens.indices.contains(index + 2) && tokens[index + 2].kind == .name
+        return text(index + 1) == "." && isName ? text(index + 2) : nil
+    }
+
     private mutating func checkMember(_ index: Int, _ names: [String], _ list: String, _ tag: String) {
-        guard text(index + 1) == ".", tokens.indices.contains(index + 2), tokens[index + 2].kind == .name else {
-            return
-        }
-        let name = tokens[index + 2].text
-        guard !names.contains(name) else { return }
+        guard let name = member(index), !names.contains(name) else { return }
         let argument = tag == "@arg" ? descriptor.arguments.first { $0.wire == name } : nil
         let mend = argument.map { "; \(name) is its name on the wire, here it is args.\($0.name)" }
         problem(
@@ -138,11 +140,7 @@ struct BodyChecker {
     }
 
     private mutating func checkCaller(_ index: Int) {
-        guard text(index + 1) == ".", tokens.indices.contains(index + 2), tokens[index + 2].kind == .name else {
-            return
-        }
-        let name = tokens[index + 2].text
-        guard !BodyWords.callerMembers.contains(name) else { return }
+        guard let name = member(index), !BodyWords.callerMembers.contains(name) else { return }
         let members = BodyWords.callerMembers.map { "caller." + $0 }.joined(separator: ", ")
         problem(index, "caller.\(name) is not there; there are " + members)
     }

@@ -3,18 +3,10 @@ public import HTTPCodec
 
 /// A route of a command's own: a method, a path whose parts may be arguments, and the status of its answers.
 public struct HTTPRoute: Hashable, Sendable, CustomStringConvertible {
-    /// One part of the path.
-    public enum Segment: Hashable, Sendable {
-        /// Exactly this text.
-        case literal(String)
-        /// An argument, by its name on the wire.
-        case argument(String)
-    }
-
     /// GET, POST, PUT, PATCH or DELETE; a GET route also answers HEAD.
     public let method: HTTPMethod
-    /// The parts between slashes; at least one.
-    public private(set) var segments: [Segment]
+    /// The path; it has at least one part, and each argument once.
+    public private(set) var path: RoutePath
     /// The status of a successful answer: 200, 201, 202, or 204 without a body.
     public let status: Int
     /// The outside service that answers; `nil`: the script answers itself.
@@ -51,13 +43,13 @@ public struct HTTPRoute: Hashable, Sendable, CustomStringConvertible {
         }
         self.method = method
         via = try halves.map { (_, after) throws(HeaderFault) in try OutsideAnswer(header: after) }
-        var segments: [Segment] = []
-        for part in parts.dropFirst() { segments.append(try HTTPRoute.segment(part)) }
-        self.segments = segments
-        guard Set(arguments).count == arguments.count else { throw HeaderFault("the path names an argument twice") }
+        path = RoutePath(try parts.dropFirst().map { (part) throws(HeaderFault) in try HTTPRoute.segment(part) })
+        guard Set(path.arguments).count == path.arguments.count else {
+            throw HeaderFault("the path names an argument twice")
+        }
     }
 
-    private static func segment(_ text: String) throws(HeaderFault) -> Segment {
+    private static func segment(_ text: String) throws(HeaderFault) -> RoutePath.Segment {
         if text.hasPrefix("{") && text.hasSuffix("}") {
             let name = String(text.dropFirst().dropLast())
             guard HeaderText.isWireName(name) else {
@@ -77,50 +69,10 @@ public struct HTTPRoute: Hashable, Sendable, CustomStringConvertible {
     /// The route with other names for its arguments.
     func renamed(_ name: (String) -> String) -> HTTPRoute {
         var route = self
-        route.segments = segments.map { segment in
-            if case .argument(let old) = segment { return .argument(name(old)) }
-            return segment
-        }
+        route.path = path.renamed(name)
         return route
     }
 
-    /// The arguments in the path, in order.
-    public var arguments: [String] {
-        segments.compactMap { segment in
-            if case .argument(let name) = segment { return name }
-            return nil
-        }
-    }
-
-    /// The path with `{}` for each argument; two routes with one shape and method are the same route.
-    var shape: String {
-        segments.map { segment in
-            switch segment {
-            case .literal(let text): "/" + text
-            case .argument: "/{}"
-            }
-        }.joined()
-    }
-
-    /// The path as written.
-    public var path: String {
-        segments.map { segment in
-            switch segment {
-            case .literal(let text): "/" + text
-            case .argument(let name): "/{" + name + "}"
-            }
-        }.joined()
-    }
-
-    /// Whether the route could match a path of these parts; `prefix` compares only as many parts as are given.
-    func overlaps(_ parts: [String], prefix: Bool) -> Bool {
-        guard prefix ? parts.count <= segments.count : parts.count == segments.count else { return false }
-        return zip(segments, parts).allSatisfy { segment, part in
-            if case .literal(let text) = segment { return text == part }
-            return true
-        }
-    }
-
     /// The method and the path as written.
-    public var description: String { method.rawValue + " " + path }
+    public var description: String { "\(method.rawValue) \(path)" }
 }

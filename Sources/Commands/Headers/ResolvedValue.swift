@@ -32,12 +32,12 @@ public struct ResolvedValue: Equatable, Sendable {
             throw HeaderFault("behind -- stands the sentence for a caller where there is none, e.g. " + example)
         }
         let words = HeaderText.words(before)
-        guard let place = words.firstIndex(of: "else") else {
+        guard let index = words.firstIndex(of: "else") else {
             throw HeaderFault("after the key, and perhaps a field of it, else says what is told where there is none")
         }
-        let error = try DeclaredError(header: words[(place + 1)...].joined(separator: " "))
+        let error = try DeclaredError(header: words[(index + 1)...].joined(separator: " "))
         let refused = Absent.refused(error, HeaderText.trimmed(after))
-        self = try ResolvedValue(words: Array(words[..<place]), refused, example)
+        self = try ResolvedValue(words: Array(words[..<index]), refused, example)
     }
 
     /// Reads the words before `else`.

@@ -118,7 +118,8 @@ public struct ScriptHeader: Sendable {
                 continue
             }
             do throws(HeaderFault) {
-                tags.append(HeaderTag(line: item.line, value: try TagReader.read(item.tag, item.text)))
+                let value = try TagReader.read(item.tag, item.text)
+                tags.append(HeaderTag(line: item.line, tag: item.tag, value: value))
             } catch {
                 problem(name + ": " + error.message)
             }

@@ -1,32 +1,23 @@
-/// The purpose of a script, which the tags of its header decide.
-public enum ScriptKind: String, Sendable {
+/// The purpose of a script, which the tags of its header decide: the first kind here whose tag is among them.
+public enum ScriptKind: String, CaseIterable, Sendable {
     /// `@command`: called by clients, services or the worker.
     case command
     /// `@refresh`: run by the worker when a key changes.
     case refresh
-    /// `@state`: provides the state that a new subscriber of a namespace receives.
-    case state
+    /// `@part`: Lua that other scripts include.
+    case part
     /// `@subscribe`: decides which callers may subscribe to a topic of a namespace, and sends each caller its own
     /// state.
     case subscribe
-    /// `@part`: Lua that other scripts include.
-    case part
+    /// `@state`: provides the state that a new subscriber of a namespace receives.
+    case state
     /// None of these: the gateway calls it itself, with keys and arguments of its own.
     case plain
 
     /// The kind of a header with these tags.
     init(_ tags: Set<ScriptTag>) {
-        if tags.contains(.command) {
-            self = .command
-        } else if tags.contains(.refresh) {
-            self = .refresh
-        } else if tags.contains(.part) {
-            self = .part
-        } else if tags.contains(.subscribe) {
-            self = .subscribe
-        } else {
-            self = tags.contains(.state) ? .state : .plain
-        }
+        let names = Set(tags.map(\.rawValue))
+        self = ScriptKind.allCases.first { names.contains($0.rawValue) } ?? .plain
     }
 
     /// The tags without which a script of the kind is incomplete.

@@ -9,13 +9,6 @@ public struct ScriptProblem: Hashable, Sendable, CustomStringConvertible {
     /// The mistake and its remedy.
     public let message: String
 
-    /// Makes a problem.
-    public init(file: String, line: Int, message: String) {
-        self.file = file
-        self.line = line
-        self.message = message
-    }
-
     /// One line such as `vote.lua:3: unknown tag @arq; did you mean @arg?`.
     public var description: String { PrintableText.clean(file) + ":\(line): " + message }
 }

@@ -83,11 +83,11 @@ public struct ScriptLibrary: Sendable {
         let text = file.bytes
         let (word, other) = (Array("'PUBLISH'".utf8), Array("'SPUBLISH'".utf8))
         var result: [UInt8] = []
-        var place = text.startIndex
-        while place < text.endIndex {
-            let isHere = text[place...].starts(with: word)
-            result += isHere ? other[...] : text[place...place]
-            place += isHere ? word.count : 1
+        var index = text.startIndex
+        while index < text.endIndex {
+            let isHere = text[index...].starts(with: word)
+            result += isHere ? other[...] : text[index...index]
+            index += isHere ? word.count : 1
         }
         return ScriptFile(name: file.name, path: file.path, bytes: result, pack: file.pack)
     }
@@ -98,11 +98,7 @@ public struct ScriptLibrary: Sendable {
     ) throws(StartProblem) -> [(path: String, bytes: [UInt8])] {
         var texts = packs.compactMap { name in Scripts.packs[name].map { (path: name + "/pack.json", bytes: $0) } }
         if let own = directory.map({ $0 + "/pack.json" }), Files.exists(own) {
-            do {
-                texts.append((own, try Files.read(own, bytesMax: ScriptFile.bytesMax)))
-            } catch {
-                throw StartProblem.file(own, error)
-            }
+            texts.append((own, try StartFile.read(own, bytesMax: ScriptFile.bytesMax)))
         }
         return texts
     }
@@ -148,15 +144,8 @@ public struct ScriptLibrary: Sendable {
         }
         return try paths.map { path throws(StartProblem) in
             let name = (path.split(separator: "/").last ?? "").dropLast(4)
-            return ScriptFile(name: String(name), path: path, bytes: try bytes(path), directory: directory)
-        }
-    }
-
-    private static func bytes(_ path: String) throws(StartProblem) -> [UInt8] {
-        do {
-            return try Files.read(path, bytesMax: ScriptFile.bytesMax)
-        } catch {
-            throw StartProblem.file(path, error)
+            let bytes = try StartFile.read(path, bytesMax: ScriptFile.bytesMax)
+            return ScriptFile(name: String(name), path: path, bytes: bytes, directory: directory)
         }
     }
 

@@ -21,7 +21,9 @@ struct OpenAPICommand {
             let (method, count) = (route.method.rawValue.lowercased(), counts[route.method, default: 0])
             // No name of a command has a dash, so these ids are always free.
             let id = descriptor.name + "-" + method + (count > 1 ? "-\(count)" : "")
-            paths.add(method, route.path, shape: route.shape, .command(descriptor)) { operation(id, route, $0) }
+            paths.add(method, route.path.description, shape: route.path.shape, .command(descriptor)) {
+                operation(id, route, $0)
+            }
         }
     }
 
@@ -34,7 +36,7 @@ struct OpenAPICommand {
     }
 
     private func operation(_ id: String, _ route: HTTPRoute?, _ path: String) -> JSONNode {
-        let inPath = route?.arguments ?? []
+        let inPath = route?.path.arguments ?? []
         let others = descriptor.arguments.filter { !inPath.contains($0.wire) }
         let isGet = route?.method == .get
         let parameters =
@@ -81,7 +83,7 @@ struct OpenAPICommand {
     private func responses(_ route: HTTPRoute?) -> JSONNode {
         let status = route?.status ?? 200
         let schema: JSONNode = descriptor.mint.map(OpenAPICommand.withToken) ?? ["type": "object"]
-        let parts = route.map { $0.path.split(separator: "/").map { String($0) } }
+        let parts = route.map { $0.path.description.split(separator: "/").map { String($0) } }
         let success: JSONNode =
             status == 204
             ? ["description": "Done; nothing is answered."]
@@ -108,7 +110,7 @@ struct OpenAPICommand {
     /// The parameters in the path; another command's route of the same shape may have named them.
     private func pathParameters(_ route: HTTPRoute, _ path: String) -> [JSONNode] {
         let names = path.split(separator: "/").filter { $0.hasPrefix("{") }.map { String($0.dropFirst().dropLast()) }
-        return zip(names, route.arguments).compactMap { name, argument in
+        return zip(names, route.path.arguments).compactMap { name, argument in
             descriptor.arguments.first { $0.wire == argument }.map { declaration in
                 [
                     "name": .text(name), "in": "path", "required": true,

@@ -37,8 +37,7 @@ struct OpenAPITemplate {
     private func parsed(_ text: [UInt8]) throws(Problem) -> JSON.Value {
         let limits = JSON.Limits(depthMax: 64, elementsMax: 100_000)
         do { return try JSON(parsing: text, limits: limits).root } catch {
-            let before = text.prefix(JSON.faultOffset(in: text, limits: limits) ?? 0)
-            throw Problem(text: "line \(1 + before.count { $0 == UInt8(ascii: "\n") }): \(error.rawValue)")
+            throw Problem(text: "line \(JSON.faultLine(in: text, limits: limits)): \(error.rawValue)")
         }
     }
 

@@ -47,17 +47,8 @@ public struct Kept: Equatable, Sendable {
 
     /// The JSON object `{"keys":[...],"what":"...","until":"..."}`.
     public var json: [UInt8] {
-        var text: [UInt8] = []
-        text.append(text: "{\"keys\":[")
-        for (index, key) in keys.split(separator: " ").enumerated() {
-            if index > 0 { text.append(UInt8(ascii: ",")) }
-            text.append(jsonString: key.utf8)
-        }
-        text.append(text: "],\"what\":")
-        text.append(jsonString: what)
-        text.append(text: ",\"until\":")
-        text.append(jsonString: until)
-        text.append(UInt8(ascii: "}"))
-        return text
+        let names = keys.split(separator: " ").map { JSONNode.text(String($0)) }
+        let row: JSONNode = ["keys": .array(names), "what": .text(what), "until": .text(until)]
+        return row.bytes
     }
 }

@@ -66,8 +66,8 @@ public enum GatewayRoutes {
     ]
 
     private static let byCount: [[GatewayRoute]] = {
-        let longest = all.map(\.path.count).max() ?? 0
-        return (0...longest).map { count in all.filter { $0.path.count == count } }
+        let longest = all.map(\.path.segments.count).max() ?? 0
+        return (0...longest).map { count in all.filter { $0.path.segments.count == count } }
     }()
 
     /// The paths under which no command may lie: each route's path up to its first argument.
@@ -83,7 +83,7 @@ public enum GatewayRoutes {
 
     /// The gateway's own path that a command's route could match as well; `nil` when there is none.
     static func path(sameAs route: HTTPRoute) -> RoutePath? {
-        all.map(\.path).first { $0.overlaps(route.segments) }
+        all.map(\.path).first { $0.overlaps(route.path) }
     }
 
     /// Finds the route of a method and the decoded parts of a path; HEAD matches the routes of GET.

@@ -18,13 +18,6 @@ public struct GatewayAddress: Sendable, Equatable {
     public var trust: Trust
     /// The state directory of dev.
     public var state: StateDirectory
-
-    /// Makes an address of known parts.
-    public init(url: String?, trust: Trust, state: StateDirectory) {
-        self.url = url
-        self.trust = trust
-        self.state = state
-    }
 }
 
 extension GatewayAddress {

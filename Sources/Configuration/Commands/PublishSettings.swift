@@ -14,18 +14,6 @@ public struct PublishSettings: Sendable, Equatable {
     public var gateway: GatewayAddress
     /// The file with the API key.
     public var apiKeyFile: String
-
-    /// Makes settings of known parts.
-    public init(
-        topic: Topic, event: EventName, json: [UInt8], id: MessageID?, gateway: GatewayAddress, apiKeyFile: String
-    ) {
-        self.topic = topic
-        self.event = event
-        self.json = json
-        self.id = id
-        self.gateway = gateway
-        self.apiKeyFile = apiKeyFile
-    }
 }
 
 extension PublishSettings {

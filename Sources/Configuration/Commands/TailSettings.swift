@@ -12,15 +12,6 @@ public struct TailSettings: Sendable, Equatable {
     public var since: Position?
     /// The number of events after which it stops; `nil`: never.
     public var count: Int?
-
-    /// Makes settings of known parts.
-    public init(topics: [Topic], gateway: GatewayAddress, tokenFile: String?, since: Position?, count: Int?) {
-        self.topics = topics
-        self.gateway = gateway
-        self.tokenFile = tokenFile
-        self.since = since
-        self.count = count
-    }
 }
 
 extension TailSettings {
@@ -44,7 +35,7 @@ extension TailSettings {
         }
         gateway = GatewayAddress(&values)
         tokenFile = values.text("token-file")
-        since = values.text("since").flatMap { ValueKind.position($0) }
+        since = values.text("since").flatMap { Position(Array($0.utf8)) }
         count = values.integer("count")
     }
 }

@@ -30,19 +30,6 @@ public struct TokenSettings: Sendable, Equatable {
     public var audience: String?
     /// The key that signs it.
     public var signer: Signer
-
-    /// Makes settings of known parts.
-    public init(
-        user: String, role: Role, ttlSeconds: Int, topics: [String], issuer: String?, audience: String?, signer: Signer
-    ) {
-        self.user = user
-        self.role = role
-        self.ttlSeconds = ttlSeconds
-        self.topics = topics
-        self.issuer = issuer
-        self.audience = audience
-        self.signer = signer
-    }
 }
 
 extension TokenSettings {

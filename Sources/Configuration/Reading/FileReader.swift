@@ -57,10 +57,8 @@ struct FileReader {
             let document = try JSON(parsing: bytes, limits: FileReader.jsonLimits)
             read(document.root)
         } catch {
-            let line = JSON.faultOffset(in: bytes, limits: FileReader.jsonLimits).map { offset in
-                " at line \(1 + bytes.prefix(offset).count { $0 == 0x0a })"
-            }
-            problem("", error.rawValue + (line ?? ""))
+            let line = JSON.faultLine(in: bytes, limits: FileReader.jsonLimits)
+            problem("", error.rawValue + " at line \(line)")
         }
     }
 

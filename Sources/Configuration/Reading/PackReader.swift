@@ -130,10 +130,8 @@ struct PackReader {
             documents.append((rank, path, document.root))
             problems = problems.map { PackReader.located($0, path, document.root) }
         } catch {
-            let line = JSON.faultOffset(in: bytes, limits: PackReader.jsonLimits).map { offset in
-                ":\(1 + bytes.prefix(offset).count { $0 == 0x0a })"
-            }
-            problem(path + (line ?? ""), "", error.rawValue)
+            let line = JSON.faultLine(in: bytes, limits: PackReader.jsonLimits)
+            problem("\(path):\(line)", "", error.rawValue)
         }
     }
 

@@ -154,7 +154,7 @@ public enum ValueKind: Sendable, Equatable {
                 throw ValueFault(expected: "a slash and 1 to 32 of A-Z a-z 0-9 . _ -")
             }
         case .position:
-            guard ValueKind.position(text) != nil else {
+            guard Position(bytes) != nil else {
                 throw ValueFault(expected: "EPOCH:OFFSET as `tail` prints it, e.g. k3x9:17")
             }
         default: return
@@ -163,14 +163,6 @@ public enum ValueKind: Sendable, Equatable {
 
     private static func isNamespacePattern(_ bytes: [UInt8]) -> Bool {
         bytes.suffix(2) == Array(":*".utf8)[...] && Topic.isNamespace(bytes.dropLast(2))
-    }
-
-    /// Reads `epoch:offset`.
-    static func position(_ text: String) -> Position? {
-        let bytes = Array(text.utf8)
-        guard let colon = bytes.lastIndex(of: UInt8(ascii: ":")), let offset = ASCII.decimal(bytes[(colon + 1)...])
-        else { return nil }
-        return Position(epoch: bytes[..<colon], offset: offset)
     }
 
     /// Reads a whole number within a range.

@@ -92,19 +92,20 @@ public struct JSON: Sendable {
         self.entries = parser.entries
     }
 
-    /// The index of the first byte that is not acceptable; `nil` for an acceptable text.
+    /// The line of the first byte that is not acceptable, from 1; the last one when the text ends too early.
     ///
-    /// It is the count of bytes when the text ends too early. For messages to people: it reads the text again.
-    public static func faultOffset(in bytes: [UInt8], limits: Limits) -> Int? {
+    /// For messages to people: it reads the text again.
+    public static func faultLine(in bytes: [UInt8], limits: Limits) -> Int {
         var parser = JSONParser(limits: limits)
+        var offset = 0
         do {
             try parser.parse(bytes.span)
-            return nil
         } catch {
-            guard error == .invalidUTF8 else { return min(parser.position, bytes.count) }
             var text = UTF8Text()
-            return bytes.firstIndex { !text.accept($0) } ?? bytes.count
+            let position = error == .invalidUTF8 ? bytes.firstIndex { !text.accept($0) } : parser.position
+            offset = min(position ?? bytes.count, bytes.count)
         }
+        return 1 + bytes.prefix(offset).count { $0 == UInt8(ascii: "\n") }
     }
 
     /// The outermost value.

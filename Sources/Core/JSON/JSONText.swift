@@ -81,6 +81,54 @@ extension Array where Element == UInt8 {
     public mutating func append(jsonString text: String) {
         append(jsonString: text.utf8)
     }
+
+    /// Appends the name of an object's next member; a comma goes before each but the first.
+    public mutating func append(member name: StaticString) {
+        append(text: last == UInt8(ascii: "{") ? "\"" : ",\"" as StaticString)
+        append(text: name)
+        append(text: "\":" as StaticString)
+    }
+
+    /// Appends a member that is a string; its bytes must be UTF-8.
+    public mutating func append(member name: StaticString, string: some Sequence<UInt8>) {
+        append(member: name)
+        append(jsonString: string)
+    }
+
+    /// Appends a member that is a string.
+    public mutating func append(member name: StaticString, string: String) {
+        append(member: name, string: string.utf8)
+    }
+
+    /// Appends a member that is a whole number.
+    public mutating func append(member name: StaticString, number: Int) {
+        append(member: name)
+        append(decimal: number)
+    }
+
+    /// Appends a member that is a string of UTF-8, or `null` without one.
+    public mutating func append(member name: StaticString, stringOrNull string: (some Sequence<UInt8>)?) {
+        append(member: name)
+        if let string { append(jsonString: string) } else { append(text: "null" as StaticString) }
+    }
+
+    /// Appends a member whose value is JSON already.
+    public mutating func append(member name: StaticString, json: some Sequence<UInt8>) {
+        append(member: name)
+        append(contentsOf: json)
+    }
+
+    /// Appends a JSON array; `write` appends each element.
+    public mutating func append<Item>(
+        arrayOf items: some Sequence<Item>, _ write: (_ text: inout [UInt8], _ item: Item) -> Void
+    ) {
+        append(UInt8(ascii: "["))
+        for (index, item) in items.enumerated() {
+            if index > 0 { append(UInt8(ascii: ",")) }
+            write(&self, item)
+        }
+        append(UInt8(ascii: "]"))
+    }
 }
 
 private let hexDigits = Array("0123456789abcdef".utf8)

@@ -52,17 +52,12 @@ public struct PresenceMember: Equatable, Sendable {
     public var text: [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(64 + key.count + (user?.count ?? 0) + meta.count)
-        text.append(text: "{\"k\":")
-        text.append(jsonString: key)
-        if let user {
-            text.append(text: ",\"u\":")
-            text.append(jsonString: user)
-        }
-        text.append(text: ",\"r\":")
-        text.append(decimal: revision)
-        text.append(text: ",\"m\":")
-        text.append(contentsOf: meta)
-        text.append(text: "}")
+        text.append(UInt8(ascii: "{"))
+        text.append(member: "k", string: key)
+        if let user { text.append(member: "u", string: user) }
+        text.append(member: "r", number: revision)
+        text.append(member: "m", json: meta)
+        text.append(UInt8(ascii: "}"))
         return text
     }
 

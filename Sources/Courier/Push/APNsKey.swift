@@ -24,12 +24,7 @@ struct APNsKey: Sendable {
         guard let path = settings.apnsKeyFile, let keyID = settings.apnsKeyID, let team = settings.apnsTeam,
             let topic = settings.apnsTopic
         else { return nil }
-        let file: [UInt8]
-        do {
-            file = try Files.read(path, bytesMax: APNsKey.bytesMax)
-        } catch {
-            throw StartProblem.file(path, error)
-        }
+        let file = try StartFile.read(path, bytesMax: APNsKey.bytesMax)
         do {
             signer = try TokenSigner(privateKeyPEM: file, keyID: Array(keyID.utf8))
         } catch {

@@ -41,12 +41,8 @@ final class PushService: OutsideService {
     private static let lastMs = PushSender.tryMs + 2_000
 
     /// A service that sends as the key's team; `nil` when there is no key.
-    static func made(_ parts: CourierParts, link: any RedisCalls, reactor: Reactor) throws(Errno) -> PushService? {
+    init?(_ parts: CourierParts, link: any RedisCalls, reactor: Reactor) throws(Errno) {
         guard let apns = parts.apns else { return nil }
-        return try PushService(parts, apns, link: link, reactor: reactor)
-    }
-
-    private init(_ parts: CourierParts, _ apns: APNsKey, link: any RedisCalls, reactor: Reactor) throws(Errno) {
         self.parts = parts
         self.reactor = reactor
         sender = try PushSender(parts, apns, link: link, reactor: reactor)

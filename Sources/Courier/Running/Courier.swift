@@ -37,7 +37,7 @@ final class Courier: NodeResident {
             context, parts.redis, name: name, registry: parts.scripts.registry, tell: { reports.take($0) })
         self.redis = redis
         serviceEngine = try WebEngine(reactor, parts.webLimits(hostConnectionsMax: 4))
-        push = try PushService.made(parts, link: redis.link, reactor: reactor)
+        push = try PushService(parts, link: redis.link, reactor: reactor)
         var all: [any OutsideService] = []
         for service in parts.services {
             all.append(

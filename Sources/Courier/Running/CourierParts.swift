@@ -1,6 +1,5 @@
 import Configuration
 import Core
-import Reactors
 import RedisLink
 import Rights
 import Service
@@ -50,7 +49,8 @@ struct CourierParts: Sendable {
         limits = settings.limits
         scripts = try CourierScripts()
         (authorities, proxy) = (settings.authorities, settings.proxy)
-        if let path = settings.authorities { try CourierParts.check(path) }
+        // libcurl checks the content of the file on use.
+        if let path = settings.authorities { _ = try StartFile.read(path, bytesMax: 4 << 20) }
         (services, receivers) = (settings.services, settings.webhooks)
         secrets = try CourierSecrets(services, receivers)
         // A check may run beside a courier of the same settings.
@@ -63,14 +63,5 @@ struct CourierParts: Sendable {
     /// The limits of engines.
     func webLimits(hostConnectionsMax: Int) -> WebLimits {
         WebLimits(limits, hostConnectionsMax: hostConnectionsMax, authorities: authorities, proxy: proxy)
-    }
-
-    /// Checks that the file of authorities can be read; libcurl checks its content on use.
-    private static func check(_ path: String) throws(StartProblem) {
-        do {
-            _ = try Files.read(path, bytesMax: 4 << 20)
-        } catch {
-            throw StartProblem.file(path, error)
-        }
     }
 }

@@ -24,7 +24,7 @@ struct CourierSecrets: Sendable {
         self.services = services
         var signers: [String: WebhookSigner] = [:]
         for hook in receivers {
-            let text = try CourierSecrets.text(hook.secretFile)
+            let text = try StartFile.read(hook.secretFile, bytesMax: CourierSecrets.bytesMax)
             do {
                 signers[hook.name] = try WebhookSigner(file: text)
             } catch {
@@ -34,17 +34,9 @@ struct CourierSecrets: Sendable {
         self.signers = signers
     }
 
-    private static func text(_ path: String) throws(StartProblem) -> [UInt8] {
-        do {
-            return try Files.read(path, bytesMax: bytesMax)
-        } catch {
-            throw StartProblem.file(path, error)
-        }
-    }
-
     /// One line without its line end.
     private static func line(_ path: String) throws(StartProblem) -> [UInt8] {
-        var text = try text(path)
+        var text = try StartFile.read(path, bytesMax: bytesMax)
         while let last = text.last, last == 0x0a || last == 0x0d { text.removeLast() }
         guard !text.isEmpty, text.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
             throw StartProblem("\(path) does not hold one secret of printable characters")

@@ -17,8 +17,8 @@ struct ServiceCall {
         self.entry = entry
         let fields = parts[1].elements ?? []
         var found: [[UInt8]: [UInt8]] = [:]
-        for place in stride(from: 0, to: fields.count - 1, by: 2) {
-            if let name = fields[place].bytes, let value = fields[place + 1].bytes { found[name] = value }
+        for index in stride(from: 0, to: fields.count - 1, by: 2) {
+            if let name = fields[index].bytes, let value = fields[index + 1].bytes { found[name] = value }
         }
         request = ServiceCall.object(found[Array("r".utf8)])
         arguments = ServiceCall.object(found[Array("a".utf8)])

@@ -10,11 +10,8 @@ import Rights
 final class SpotifyService: OutsideService {
     typealias Completion = (Result<[UInt8], ServiceFailure>) -> Void
 
-    /// The result of one request to Spotify.
-    private enum Found {
-        case tracks([SpotifyTrack], isLast: Bool)
-        case failed(ServiceFailure)
-    }
+    /// The answer to one request to Spotify.
+    private typealias Page = (tracks: [SpotifyTrack], isLast: Bool)
 
     let name: String
     let tryMs = 10_000
@@ -27,7 +24,7 @@ final class SpotifyService: OutsideService {
     private var token = ServiceToken()
     private var tokenWaiters: [(Result<String?, ServiceFailure>) -> Void] = []
     private var breaker = Breaker(pauseMinMs: 2_000, pauseMaxMs: 60_000)
-    private var cache = AnswerCache<(tracks: [SpotifyTrack], isLast: Bool)>(countMax: 1_000)
+    private var cache = AnswerCache<Page>(countMax: 1_000)
     /// Requests made, and those of them that failed.
     private(set) var requests = 0
     private(set) var failures = 0
@@ -60,15 +57,12 @@ final class SpotifyService: OutsideService {
                 return completion(.failure(.final("no track has such an id")))
             }
             let path = "/v1/tracks/" + id + "?market=" + settings.market
-            return fetch(path, goodMs: SpotifyService.trackGoodMs, deadlineMs) { found in
-                switch found {
-                case .failed(let failure): completion(.failure(failure))
-                case .tracks(let tracks, _):
-                    guard let track = tracks.first else {
-                        return completion(.failure(ServiceFailure(reason: "the answer is no track")))
-                    }
-                    completion(.success(track.text))
-                }
+            return fetch(path, goodMs: SpotifyService.trackGoodMs, deadlineMs) { result in
+                completion(
+                    result.flatMap { page in
+                        page.tracks.first.map { .success($0.text) }
+                            ?? .failure(ServiceFailure(reason: "the answer is no track"))
+                    })
             }
         }
         guard let words = request["q"]?.stringBytes, (1...1_000).contains(words.count) else {
@@ -89,10 +83,10 @@ final class SpotifyService: OutsideService {
         let size = SpotifyService.pageSize
         let path = "/v1/search?q=" + URLText.encoded(words) + "&type=track&limit=\(size)&offset=\(found.count)"
         fetch(path + "&market=" + settings.market, goodMs: SpotifyService.searchGoodMs, deadlineMs) {
-            [weak self] page in
-            switch page {
-            case .failed(let failure): completion(.failure(failure))
-            case .tracks(let tracks, let isLast):
+            [weak self] result in
+            switch result {
+            case .failure(let failure): completion(.failure(failure))
+            case .success((let tracks, let isLast)):
                 let all = found + tracks
                 if all.count < limit, !isLast, let self { return search(words, limit, all, deadlineMs, completion) }
                 completion(.success(SpotifyService.list(all.prefix(limit))))
@@ -101,35 +95,33 @@ final class SpotifyService: OutsideService {
     }
 
     private static func list(_ tracks: some Sequence<SpotifyTrack>) -> [UInt8] {
-        var text: [UInt8] = Array("{\"tracks\":[".utf8)
-        for (index, track) in tracks.enumerated() {
-            if index > 0 { text.append(UInt8(ascii: ",")) }
-            text.append(contentsOf: track.appText)
-        }
-        text.append(text: "]}")
-        return text
+        var text = [UInt8(ascii: "{")]
+        text.append(member: "tracks")
+        text.append(arrayOf: tracks) { $0 += $1.appText }
+        return text + [UInt8(ascii: "}")]
     }
 
     /// Gets the answer of a path, from the cache if it has one.
-    private func fetch(_ path: String, goodMs: Int, _ deadlineMs: Int, _ completion: @escaping (Found) -> Void) {
-        if let kept = cache.answer(to: path, nowMs: nowMs()) {
-            return completion(.tracks(kept.tracks, isLast: kept.isLast))
-        }
+    private func fetch(
+        _ path: String, goodMs: Int, _ deadlineMs: Int,
+        _ completion: @escaping (Result<Page, ServiceFailure>) -> Void
+    ) {
+        if let kept = cache.answer(to: path, nowMs: nowMs()) { return completion(.success(kept)) }
         get(path, deadlineMs, isRepeated: false) { [weak self] result in
             switch result {
-            case .failure(let failure): completion(.failed(failure))
+            case .failure(let failure): completion(.failure(failure))
             case .success(let body):
                 guard let self, let page = SpotifyService.page(body) else {
-                    return completion(.failed(ServiceFailure(reason: "the answer cannot be read")))
+                    return completion(.failure(ServiceFailure(reason: "the answer cannot be read")))
                 }
                 cache.keep(page, to: path, untilMs: nowMs() + goodMs)
-                completion(.tracks(page.tracks, isLast: page.isLast))
+                completion(.success(page))
             }
         }
     }
 
     /// Reads an answer: a page of a search, or a track.
-    private static func page(_ body: [UInt8]) -> (tracks: [SpotifyTrack], isLast: Bool)? {
+    private static func page(_ body: [UInt8]) -> Page? {
         guard let root = try? JSON(parsing: body, limits: jsonLimits).root else { return nil }
         guard let list = root["tracks"] else { return SpotifyTrack(root).map { ([$0], true) } }
         guard let items = list["items"], items.kind == .array else { return nil }

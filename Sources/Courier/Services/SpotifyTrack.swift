@@ -59,40 +59,35 @@ struct SpotifyTrack: Sendable, Equatable {
 
     /// The argument of `add_track` and `describe_track`: Spotify's own form, reduced to the needed members.
     var text: [UInt8] {
-        var text: [UInt8] = Array("{\"id\":".utf8)
-        text.append(jsonString: id)
-        text.append(text: ",\"name\":")
-        text.append(jsonString: name)
-        text.append(text: ",\"artists\":[")
-        for (index, artist) in artists.enumerated() {
-            text.append(text: index == 0 ? "{\"name\":" : ",{\"name\":")
-            text.append(jsonString: artist)
-            text.append(text: "}")
-        }
-        text.append(text: "],\"album\":{\"name\":")
-        text.append(jsonString: album)
-        text.append(text: ",\"images\":[")
-        if let image {
-            text.append(text: "{\"url\":")
-            text.append(jsonString: image)
-            text.append(text: "}")
-        }
-        text.append(text: "]},\"duration_ms\":\(durationMs)}")
+        var text = [UInt8(ascii: "{")]
+        text.append(member: "id", string: id)
+        text.append(member: "name", string: name)
+        text.append(member: "artists")
+        text.append(arrayOf: artists) { $0 += SpotifyTrack.object("name", $1) }
+        text.append(text: ",\"album\":{")
+        text.append(member: "name", string: album)
+        text.append(member: "images")
+        text.append(arrayOf: image.map { [$0] } ?? []) { $0 += SpotifyTrack.object("url", $1) }
+        text.append(text: "},\"duration_ms\":\(durationMs)}")
         return text
+    }
+
+    private static func object(_ name: StaticString, _ value: String) -> [UInt8] {
+        var text = [UInt8(ascii: "{")]
+        text.append(member: name, string: value)
+        return text + [UInt8(ascii: "}")]
     }
 
     /// The form that QueueUp's clients show.
     var appText: [UInt8] {
-        var text: [UInt8] = Array("{\"id\":".utf8)
-        text.append(jsonString: id)
-        for (name, value) in [("isrc", isrc), ("name", self.name), ("artists", artists.joined(separator: ", "))] {
-            text.append(text: ",\"\(name)\":")
-            if let value { text.append(jsonString: value) } else { text.append(text: "null") }
-        }
-        text.append(text: ",\"album\":")
-        text.append(jsonString: album)
-        text.append(text: ",\"duration_ms\":\(durationMs),\"image_url\":")
-        if let image { text.append(jsonString: image) } else { text.append(text: "null") }
+        var text = [UInt8(ascii: "{")]
+        text.append(member: "id", string: id)
+        text.append(member: "isrc", stringOrNull: isrc?.utf8)
+        text.append(member: "name", string: name)
+        text.append(member: "artists", string: artists.joined(separator: ", "))
+        text.append(member: "album", string: album)
+        text.append(member: "duration_ms", number: durationMs)
+        text.append(member: "image_url", stringOrNull: image?.utf8)
         text.append(text: ",\"source\":\"spotify\"}")
         return text
     }

@@ -23,7 +23,6 @@ final class WebhookDispatcher {
     /// The number of the scan of all logs; a page of an earlier scan is dropped.
     private var look = 0
 
-    private static let firstCursor = Array("0".utf8)
     private static let facets = ["log", "log-past", "meta"].map { Array($0.utf8) }
     private static let cursorFacet = Array("hook#".utf8)
 
@@ -104,35 +103,30 @@ final class WebhookDispatcher {
     private func scan() {
         guard link.isReady, !isScanning, !lanes.isEmpty else { return }
         if cursor == nil {
-            cursor = WebhookDispatcher.firstCursor
+            cursor = KeyPage.firstCursor
             for lane in lanes { lane.sweeps() }
         }
         isScanning = true
-        var call = RedisCall("SCAN", cursor ?? WebhookDispatcher.firstCursor)
-        call.append("MATCH")
-        call.append(parts.keys.prefix + Array((isWide ? "*#[lhm][oe]*" : "*#[lh]o*").utf8))
-        call.append("COUNT")
-        call.append(decimal: parts.limits.scanKeys)
+        let call = KeyPage.call(
+            at: cursor ?? KeyPage.firstCursor,
+            matching: parts.keys.prefix + Array((isWide ? "*#[lhm][oe]*" : "*#[lh]o*").utf8),
+            count: parts.limits.scanKeys)
         link.call(call) { [weak self, look] in self?.scanned($0, look) }
     }
 
     private func scanned(_ result: Result<RESPValue, RedisFailure>, _ look: Int) {
         guard look == self.look else { return }
         isScanning = false
-        guard case .success(let value) = result, let parts = value.elements, parts.count == 2,
-            let next = parts[0].bytes,
-            let names = parts[1].elements
-        else {
+        guard case .success(let value) = result, let page = KeyPage(value) else {
             // On a cluster with other masters the cursor is invalid.
             cursor = nil
             sweepMs = reactor.nowMs + 1_000
             return
         }
-        for name in names.compactMap(\.bytes) { take(name) }
-        let isOver = next == WebhookDispatcher.firstCursor
-        if isOver { isWide = false }
-        cursor = isOver ? nil : next
-        sweepMs = reactor.nowMs + (isOver ? self.parts.limits.courier.webhookSweepMs : self.parts.limits.scanPauseMs)
+        for name in page.names { take(name) }
+        if page.isLast { isWide = false }
+        cursor = page.isLast ? nil : page.cursor
+        sweepMs = reactor.nowMs + (page.isLast ? parts.limits.courier.webhookSweepMs : parts.limits.scanPauseMs)
     }
 
     /// Takes a key that a scan has found: a topic's log, past log, cursor or position.

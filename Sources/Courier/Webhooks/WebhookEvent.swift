@@ -30,8 +30,8 @@ struct WebhookEvent: Sendable, Equatable {
             let offset = ASCII.decimal(id.prefix { $0 != UInt8(ascii: "-") })
         else { return nil }
         var found: [[UInt8]: [UInt8]] = [:]
-        for place in stride(from: 0, to: fields.count - 1, by: 2) {
-            if let name = fields[place].bytes, let value = fields[place + 1].bytes { found[name] = value }
+        for index in stride(from: 0, to: fields.count - 1, by: 2) {
+            if let name = fields[index].bytes, let value = fields[index + 1].bytes { found[name] = value }
         }
         self.epoch = epoch
         self.offset = offset
@@ -74,20 +74,21 @@ struct WebhookEvent: Sendable, Equatable {
 
     /// The body of its webhook.
     func body(_ topic: Topic) -> [UInt8] {
-        var text: [UInt8] = Array("{\"type\":".utf8)
-        text.append(jsonString: name)
+        var text = [UInt8(ascii: "{")]
+        text.append(member: "type", string: name)
         let time = min(max(timeMs, 0), Timestamp.range.upperBound)
-        text.append(text: ",\"timestamp\":\"\(Timestamp.text(wallMs: time))\",\"topic\":\"\(topic)\",\"epoch\":")
-        text.append(jsonString: epoch)
-        text.append(text: ",\"offset\":\(offset)")
+        text.append(member: "timestamp", string: Timestamp.text(wallMs: time))
+        text.append(member: "topic", string: topic.bytes)
+        text.append(member: "epoch", string: epoch)
+        text.append(member: "offset", number: offset)
         if let after {
-            text.append(text: ",\"after\":{\"epoch\":")
-            text.append(jsonString: after.epoch)
-            text.append(text: ",\"offset\":\(after.offset)}")
+            text.append(text: ",\"after\":{")
+            text.append(member: "epoch", string: after.epoch)
+            text.append(member: "offset", number: after.offset)
+            text.append(UInt8(ascii: "}"))
         }
-        text.append(text: ",\"data\":")
-        text.append(contentsOf: content)
-        text.append(text: "}")
+        text.append(member: "data", json: content)
+        text.append(UInt8(ascii: "}"))
         return text
     }
 }

@@ -36,7 +36,8 @@ final class WebhookLane {
     /// The time from which the receiver gets events, milliseconds since 1970; `nil` until Redis has answered.
     private var sinceMs: Int?
     private var reportedTrouble = ""
-    private var gapNotes = GapNotes()
+    /// After the end of all epochs each topic has a gap.
+    private var gapNotes = LineSampler(perSecond: 1)
     private var failureNotes: LineSampler
     /// Whether no new delivery begins.
     var isDraining = false
@@ -242,7 +243,7 @@ final class WebhookLane {
     /// Counts a gap that the receiver has accepted, and logs it.
     private func gap(_ topic: Topic, _ event: WebhookEvent, _ after: WebhookPlace, _ nowMs: Int) {
         counts.gaps += 1
-        guard let others = gapNotes.took(nowMs: nowMs) else { return }
+        guard let others = gapNotes.take(nowMs: nowMs) else { return }
         let place = [("topic", "\(topic)"), ("after", "\(after)"), ("before", "\(event.place)")]
         let fields = [("receiver", name)] + place + [("other_gaps", String(others))]
         parts.log.write(.warn, "a receiver of webhooks missed events and got a gap", fields)

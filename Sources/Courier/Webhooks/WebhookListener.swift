@@ -37,10 +37,8 @@ final class WebhookListener: KeyEventsOwner {
         self.watchesLogs = watchesLogs
         let all = wanted.map { watchesLogs ? $0.logs(parts.keys) : $0.channels(parts.keys) }
         let (before, behind) = watchesLogs ? (WebhookListener.prefix, WebhookListener.facet) : ([], [])
-        let flags = KeyspaceFlags(maySet: true, everyMs: parts.limits.courier.webhookSweepMs) { flags in
-            let missing = WebhookListener.missing(flags)
-            return missing.isEmpty ? nil : flags + missing
-        }
+        // Events by key, of streams.
+        let flags = KeyspaceFlags(Array("Kt".utf8), maySet: true, everyMs: parts.limits.courier.webhookSweepMs)
         let wish = KeyEvents.Wish(
             patterns: Array(Set(all.flatMap(\.patterns))).map { before + $0 + behind },
             channels: Array(Set(all.flatMap(\.channels))).map { before + $0 + behind },
@@ -61,13 +59,6 @@ final class WebhookListener: KeyEventsOwner {
 
     /// The time of the next check.
     var nextMs: Int { events?.nextMs ?? Int.max }
-
-    /// The flags to add: events by key, of streams.
-    static func missing(_ flags: [UInt8]) -> [UInt8] {
-        // `A` stands for every class.
-        let hasClass = flags.contains(UInt8(ascii: "t")) || flags.contains(UInt8(ascii: "A"))
-        return (flags.contains(UInt8(ascii: "K")) ? [] : [UInt8(ascii: "K")]) + (hasClass ? [] : [UInt8(ascii: "t")])
-    }
 
     /// Whether every server reports events as they happen.
     var isLive: Bool { events?.isLive == true }

@@ -14,7 +14,7 @@ public struct EventStreamEncoder: EventEncoder {
 
     /// Writes `event: queue:update`, and the native message as `data`.
     public func event(_ topic: Topic, _ message: ChannelMessage) -> [WireUnit] {
-        let id = tellsPosition ? message.position.map { EventStreamPositions.text($0) } : nil
+        let id = tellsPosition ? message.position?.text : nil
         let data = NativeEventEncoder().event(topic, message)[0].bytes
         return [WireUnit(.text, EventStreamRecord.bytes(event: message.event.bytes, id: id, data: data))]
     }
@@ -23,7 +23,7 @@ public struct EventStreamEncoder: EventEncoder {
     public func gap(_ topic: Topic, _ position: Position?, _ reason: GapReason) -> [WireUnit] {
         let message = ServerMessage.gap(topic: topic, position: position, reason: reason)
         let data = NativeEncoder.encode(message, ref: nil)
-        let id = tellsPosition ? position.map { EventStreamPositions.text($0) } : nil
+        let id = tellsPosition ? position?.text : nil
         return [WireUnit(.text, EventStreamRecord.bytes(event: Array("gap".utf8), id: id, data: data))]
     }
 }

@@ -19,10 +19,7 @@ public struct EventStreamMachine: DialectMachine {
     init(_ requests: [SubscribeRequest], heartbeatMs: Int) {
         self.requests = requests
         topics = requests.map(\.topic)
-        positions = EventStreamPositions(count: requests.count)
-        for (index, request) in requests.enumerated() {
-            if let since = request.since { _ = positions.set(index, since) }
-        }
+        positions = EventStreamPositions(requests)
         alive = requests.count
         self.heartbeatMs = heartbeatMs
     }
@@ -99,7 +96,7 @@ public struct EventStreamMachine: DialectMachine {
     // MARK: Words
 
     private mutating func move(_ topic: Topic, to position: Position) {
-        if let index = topics.firstIndex(of: topic) { _ = positions.set(index, position) }
+        if let index = topics.firstIndex(of: topic) { positions.set(index, position) }
     }
 
     /// Sends the native message as a record.

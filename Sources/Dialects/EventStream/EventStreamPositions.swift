@@ -8,9 +8,9 @@ public struct EventStreamPositions: Equatable, Sendable {
     /// The positions by the number of the topic; `nil` for an unknown one.
     public private(set) var positions: [Position?]
 
-    /// Unknown positions for `count` topics.
-    public init(count: Int) {
-        positions = Array(repeating: nil, count: count)
+    /// The positions that requests begin at.
+    init(_ requests: [SubscribeRequest]) {
+        positions = requests.map(\.since)
     }
 
     /// Reads the text for `count` topics; `nil` when it is malformed.
@@ -23,19 +23,14 @@ public struct EventStreamPositions: Equatable, Sendable {
                 positions.append(nil)
                 continue
             }
-            let pieces = part.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-            guard pieces.count == 2, let offset = ASCII.decimal(pieces[1]),
-                let position = Position(epoch: pieces[0], offset: offset)
-            else { return nil }
+            guard let position = Position(part) else { return nil }
             positions.append(position)
         }
     }
 
-    /// Sets a topic's position; `false` when it is unchanged.
-    mutating func set(_ index: Int, _ position: Position) -> Bool {
-        guard positions[index] != position else { return false }
+    /// Sets a topic's position.
+    mutating func set(_ index: Int, _ position: Position) {
         positions[index] = position
-        return true
     }
 
     /// The text.
@@ -45,18 +40,11 @@ public struct EventStreamPositions: Equatable, Sendable {
         for (index, position) in positions.enumerated() {
             if index > 0 { text.append(UInt8(ascii: ",")) }
             if let position {
-                text.append(contentsOf: EventStreamPositions.text(position))
+                text.append(contentsOf: position.text)
             } else {
                 text.append(UInt8(ascii: "-"))
             }
         }
-        return text
-    }
-
-    static func text(_ position: Position) -> [UInt8] {
-        var text = position.epoch
-        text.append(UInt8(ascii: ":"))
-        text.append(decimal: position.offset)
         return text
     }
 }

@@ -4,29 +4,19 @@ public import Core
 public enum NativePresence {
     /// Appends `{"id":"n.0.1","user":"u1","key":"u1","meta":{...}}`; `user` is that of the token, or `null`.
     public static func append(_ member: PresenceMember, hasMeta: Bool = true, to text: inout [UInt8]) {
-        text.append(text: "{\"id\":\"")
-        text.append(contentsOf: member.id.bytes)
-        text.append(text: "\",\"user\":")
-        if let user = member.user { text.append(jsonString: user) } else { text.append(text: "null") }
-        text.append(text: ",\"key\":")
-        text.append(jsonString: member.key)
-        if hasMeta {
-            text.append(text: ",\"meta\":")
-            text.append(contentsOf: member.meta)
-        }
-        text.append(text: "}")
+        text.append(UInt8(ascii: "{"))
+        text.append(member: "id", string: member.id.bytes)
+        text.append(member: "user", stringOrNull: member.user)
+        text.append(member: "key", string: member.key)
+        if hasMeta { text.append(member: "meta", json: member.meta) }
+        text.append(UInt8(ascii: "}"))
     }
 
     /// `[{...},...]`.
     static func list(_ members: [PresenceMember], hasMeta: Bool = true) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(members.reduce(2) { $0 + $1.meta.count + $1.key.count + 96 })
-        text.append(text: "[")
-        for (index, member) in members.enumerated() {
-            if index > 0 { text.append(text: ",") }
-            append(member, hasMeta: hasMeta, to: &text)
-        }
-        text.append(text: "]")
+        text.append(arrayOf: members) { append($1, hasMeta: hasMeta, to: &$0) }
         return text
     }
 
@@ -36,8 +26,7 @@ public enum NativePresence {
         text.reserveCapacity(96 + 2 * topic.bytes.count + members.count)
         text.append(text: "{")
         NativeEncoder.append(spellingsOf: topic, socket, to: &text)
-        text.append(text: ",\"members\":")
-        text.append(contentsOf: members)
+        text.append(member: "members", json: members)
         text.append(text: "}")
         return text
     }
@@ -49,12 +38,10 @@ public enum NativePresence {
         text.reserveCapacity(change.bytes + 128)
         text.append(text: "{")
         NativeEncoder.append(spellingsOf: topic, to: &text)
-        text.append(text: ",\"joins\":")
-        text.append(contentsOf: list(change.joins.filter { replaced[$0.id] == nil }))
-        text.append(text: ",\"updates\":")
-        text.append(contentsOf: list(change.joins.filter { replaced[$0.id] != nil }))
-        text.append(text: ",\"leaves\":")
-        text.append(contentsOf: list(change.leaves.filter { replaced[$0.id] == nil }, hasMeta: false))
+        text.append(member: "joins", json: list(change.joins.filter { replaced[$0.id] == nil }))
+        text.append(member: "updates", json: list(change.joins.filter { replaced[$0.id] != nil }))
+        let leaves = change.leaves.filter { replaced[$0.id] == nil }
+        text.append(member: "leaves", json: list(leaves, hasMeta: false))
         text.append(text: "}")
         return text
     }

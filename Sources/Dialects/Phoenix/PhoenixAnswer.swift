@@ -71,13 +71,13 @@ struct PhoenixAnswer: Equatable {
         var token: UInt64 = 0
         for byte in bytes[1..<9].reversed() { token = token << 8 | UInt64(byte) }
         self.token = Int(Int64(bitPattern: token))
-        var place = 9
+        var index = 9
         var texts: [[UInt8]] = []
         while texts.count < 3 {
-            guard place < bytes.count, place + 1 + Int(bytes[place]) <= bytes.count else { return nil }
-            let end = place + 1 + Int(bytes[place])
-            texts.append(Array(bytes[(place + 1)..<end]))
-            place = end
+            guard index < bytes.count, index + 1 + Int(bytes[index]) <= bytes.count else { return nil }
+            let end = index + 1 + Int(bytes[index])
+            texts.append(Array(bytes[(index + 1)..<end]))
+            index = end
         }
         (joinRef, ref, topic) = (texts[0], texts[1], texts[2])
     }

@@ -57,9 +57,6 @@ enum PhoenixChannelName {
         topic.namespace.elementsEqual(namespace) ? topic.id : topic.bytes[...]
     }
 
-    /// Appends the full name of a topic's channel; safe in JSON as it is.
-    static func append(_ topic: Topic, to text: inout [UInt8]) {
-        text.append(contentsOf: prefix)
-        text.append(contentsOf: name(of: topic))
-    }
+    /// The full name of a topic's channel; safe in JSON as it is.
+    static func channel(of topic: Topic) -> [UInt8] { prefix + name(of: topic) }
 }

@@ -49,7 +49,8 @@ public struct PhoenixEventEncoder: EventEncoder {
             text.append(contentsOf: joinRef)
             text.append(text: ",null,\"")
         }
-        PhoenixChannelName.append(topic, to: &text)
+        text.append(contentsOf: PhoenixChannelName.prefix)
+        text.append(contentsOf: PhoenixChannelName.name(of: topic))
         text.append(text: version == .v1 ? "\",\"event\":\"broadcast\",\"payload\":" : "\",\"broadcast\",")
         text.append(text: "{\"type\":\"broadcast\",\"event\":\"")
         text.append(contentsOf: message.event.bytes)
@@ -71,9 +72,7 @@ public struct PhoenixEventEncoder: EventEncoder {
 
     /// Writes `presence_diff`.
     public func presence(_ topic: Topic, _ change: PresenceChange) -> [WireUnit] {
-        var channel: [UInt8] = []
-        PhoenixChannelName.append(topic, to: &channel)
-        let payload = PhoenixPresence.change(change)
+        let (channel, payload) = (PhoenixChannelName.channel(of: topic), PhoenixPresence.change(change))
         return [PhoenixWriter(version: version).message(channel, "presence_diff", payload)]
     }
 
@@ -81,8 +80,7 @@ public struct PhoenixEventEncoder: EventEncoder {
     private func binary(
         _ topic: Topic, _ message: ChannelMessage, _ payload: [UInt8], isReplay: Bool
     ) -> WireUnit? {
-        var channel: [UInt8] = []
-        PhoenixChannelName.append(topic, to: &channel)
+        let channel = PhoenixChannelName.channel(of: topic)
         var meta: [UInt8] = []
         append(metaOf: message, isReplay: isReplay, after: "", to: &meta)
         guard let topicCount = UInt8(exactly: channel.count), let metaCount = UInt8(exactly: meta.count),

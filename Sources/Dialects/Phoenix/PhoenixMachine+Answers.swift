@@ -60,10 +60,9 @@ extension PhoenixMachine {
         guard let channel = channels[topic], let pending = channel.pending, pending.isAsked(by: answer) else { return }
         channels[topic] = PhoenixChannel(
             joined: PhoenixChannel.Joined(joinRef: pending.joinRef, options: pending.options))
-        var response: [UInt8] = []
-        response.append(text: "{\"postgres_changes\":")
-        response.append(contentsOf: pending.changes)
-        response.append(text: "}")
+        var response = [UInt8(ascii: "{")]
+        response.append(member: "postgres_changes", json: pending.changes)
+        response.append(UInt8(ascii: "}"))
         steps.append(.say(writer.granted(answer, response: response)))
         if let older = channel.joined { close(answer.topic, older, unless: pending.joinRef, &steps) }
         for event in pending.replayed {
@@ -90,9 +89,8 @@ extension PhoenixMachine {
     /// Sends the presence list; an empty one on a topic without presence, since clients wait for it.
     private func here(_ topic: Topic, _ members: [UInt8]?, _ steps: inout [DialectStep]) {
         guard let joined = channels[topic]?.joined else { return }
-        var name: [UInt8] = []
-        PhoenixChannelName.append(topic, to: &name)
         let state = members ?? PhoenixWriter.emptyObject
+        let name = PhoenixChannelName.channel(of: topic)
         steps.append(.say(writer.presenceState(name, joinRef: joined.joinRef, state: state)))
     }
 
@@ -196,9 +194,7 @@ extension PhoenixMachine {
         _ topic: Topic, _ channel: PhoenixChannel, _ text: String, _ steps: inout [DialectStep]
     ) {
         channels[topic] = nil
-        var name: [UInt8] = []
-        PhoenixChannelName.append(topic, to: &name)
         steps.append(.say(writer.system(topic, joinRef: channel.joinRef, isError: true, text)))
-        steps.append(.say(writer.closed(name, joinRef: channel.joinRef)))
+        steps.append(.say(writer.closed(PhoenixChannelName.channel(of: topic), joinRef: channel.joinRef)))
     }
 }

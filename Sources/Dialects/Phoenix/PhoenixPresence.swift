@@ -21,12 +21,9 @@ enum PhoenixPresence {
         for (index, key) in keys.enumerated() {
             if index > 0 { text.append(text: ",") }
             text.append(jsonString: key)
-            text.append(text: ":{\"metas\":[")
-            for (place, member) in (byKey[key] ?? []).enumerated() {
-                if place > 0 { text.append(text: ",") }
-                append(member, replacing: replaced[member.id], to: &text)
-            }
-            text.append(text: "]}")
+            text.append(text: ":{\"metas\":")
+            text.append(arrayOf: byKey[key] ?? []) { append($1, replacing: replaced[$1.id], to: &$0) }
+            text.append(text: "}")
         }
         text.append(text: "}")
         return text
@@ -34,12 +31,10 @@ enum PhoenixPresence {
 
     /// `{"joins":{...},"leaves":{...}}`.
     static func change(_ change: PresenceChange) -> [UInt8] {
-        var text: [UInt8] = []
-        text.append(text: "{\"joins\":")
-        text.append(contentsOf: list(change.joins, replacing: change.replaced))
-        text.append(text: ",\"leaves\":")
-        text.append(contentsOf: list(change.leaves))
-        text.append(text: "}")
+        var text = [UInt8(ascii: "{")]
+        text.append(member: "joins", json: list(change.joins, replacing: change.replaced))
+        text.append(member: "leaves", json: list(change.leaves))
+        text.append(UInt8(ascii: "}"))
         return text
     }
 
@@ -50,15 +45,9 @@ enum PhoenixPresence {
         if inside.dropFirst().contains(UInt8(ascii: "\"")) { text.append(text: ",") }
         text.append(text: "\"phx_ref\":\"")
         text.append(contentsOf: member.reference)
-        if let old {
-            text.append(text: "\",\"phx_ref_prev\":\"")
-            text.append(contentsOf: old.reference)
-        }
         text.append(text: "\"")
-        if let user = member.user {
-            text.append(text: ",\"phx_user\":")
-            text.append(jsonString: user)
-        }
+        if let old { text.append(member: "phx_ref_prev", string: old.reference) }
+        if let user = member.user { text.append(member: "phx_user", string: user) }
         text.append(text: "}")
     }
 }

@@ -52,20 +52,17 @@ struct PhoenixWriter {
 
     /// A `phx_reply` that refuses; the response is an object, since Python's client takes nothing else.
     func refused(_ answer: PhoenixAnswer, reason: String) -> WireUnit {
-        var response: [UInt8] = []
-        response.append(text: "{\"reason\":")
-        response.append(jsonString: reason)
-        response.append(text: "}")
+        var response = [UInt8(ascii: "{")]
+        response.append(member: "reason", string: reason)
+        response.append(UInt8(ascii: "}"))
         return reply(answer, "error", response)
     }
 
-    private func reply(_ answer: PhoenixAnswer, _ status: StaticString, _ response: [UInt8]) -> WireUnit {
-        var payload: [UInt8] = []
-        payload.append(text: "{\"status\":\"")
-        payload.append(text: status)
-        payload.append(text: "\",\"response\":")
-        payload.append(contentsOf: response)
-        payload.append(text: "}")
+    private func reply(_ answer: PhoenixAnswer, _ status: String, _ response: [UInt8]) -> WireUnit {
+        var payload = [UInt8(ascii: "{")]
+        payload.append(member: "status", string: status)
+        payload.append(member: "response", json: response)
+        payload.append(UInt8(ascii: "}"))
         return message(joinRef: answer.joinRef, ref: answer.ref, answer.topic, "phx_reply", payload)
     }
 
@@ -85,22 +82,17 @@ struct PhoenixWriter {
     ///
     /// `members` are further members of the payload, each after a comma.
     func system(
-        _ topic: Topic, joinRef: [UInt8], isError: Bool, extension: StaticString = "system", _ text: String,
+        _ topic: Topic, joinRef: [UInt8], isError: Bool, extension: String = "system", _ text: String,
         members: [UInt8] = []
     ) -> WireUnit {
-        var payload: [UInt8] = []
-        payload.append(text: "{\"extension\":\"")
-        payload.append(text: `extension`)
-        payload.append(text: isError ? "\",\"status\":\"error\",\"message\":" : "\",\"status\":\"ok\",\"message\":")
-        payload.append(jsonString: text)
-        payload.append(text: ",\"channel\":\"")
-        payload.append(contentsOf: PhoenixChannelName.name(of: topic))
-        payload.append(text: "\"")
+        var payload = [UInt8(ascii: "{")]
+        payload.append(member: "extension", string: `extension`)
+        payload.append(member: "status", string: isError ? "error" : "ok")
+        payload.append(member: "message", string: text)
+        payload.append(member: "channel", string: PhoenixChannelName.name(of: topic))
         payload.append(contentsOf: members)
-        payload.append(text: "}")
-        var channel: [UInt8] = []
-        PhoenixChannelName.append(topic, to: &channel)
-        return message(joinRef: joinRef, channel, "system", payload)
+        payload.append(UInt8(ascii: "}"))
+        return message(joinRef: joinRef, PhoenixChannelName.channel(of: topic), "system", payload)
     }
 
     /// `system`: events are missing before the next message.

@@ -34,10 +34,7 @@ public struct SocketIOEventEncoder: EventEncoder {
             text.append(text: ",{\"topic\":\"")
             text.append(contentsOf: topic.bytes)
             text.append(text: "\"")
-            if let position = message.position {
-                text.append(text: ",")
-                NativeEncoder.append(position, to: &text)
-            }
+            if let position = message.position { NativeEncoder.append(position, to: &text) }
             text.append(text: "}")
         }
         text.append(UInt8(ascii: "]"))

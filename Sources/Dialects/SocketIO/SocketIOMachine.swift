@@ -321,7 +321,7 @@ extension SocketIOMachine {
     }
 
     private func say(_ message: ServerMessage, in number: Int, _ steps: inout [DialectStep]) {
-        guard let name = SocketIOAnswer.eventName(of: message) else { return }
+        guard let name = NativeEncoder.eventName(of: message) else { return }
         let argument = SocketIOAnswer.argument(of: message, dialect.sockets[number])
         steps += SocketIOText.event(dialect.names[number], name, argument).map { .say($0) }
     }

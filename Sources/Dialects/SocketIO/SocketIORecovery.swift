@@ -25,11 +25,7 @@ struct SocketIOPlaces: Equatable, Sendable {
         for entry in text.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
             let words = entry.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
             guard words.count == 2, topics.count < SocketIOPlaces.topicsMax, let topic = Topic(words[0]),
-                !topics.contains(topic)
-            else { return nil }
-            let pieces = words[1].split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-            guard pieces.count == 2, let offset = ASCII.decimal(pieces[1]),
-                let position = Position(epoch: pieces[0], offset: offset)
+                !topics.contains(topic), let position = Position(words[1])
             else { return nil }
             topics.append(topic)
             positions.append(position)
@@ -46,7 +42,7 @@ struct SocketIOPlaces: Equatable, Sendable {
             if !text.isEmpty { text.append(UInt8(ascii: ",")) }
             text.append(contentsOf: topic.bytes)
             text.append(UInt8(ascii: " "))
-            text.append(contentsOf: EventStreamPositions.text(position))
+            text.append(contentsOf: position.text)
         }
         return text
     }

@@ -27,12 +27,9 @@ enum SocketIOText {
         text.append(contentsOf: sid)
         text.append(text: "\",\"upgrades\":")
         text.append(text: upgrades ? "[\"websocket\"]" : "[]" as StaticString)
-        text.append(text: ",\"pingInterval\":")
-        text.append(decimal: settings.pingIntervalMs)
-        text.append(text: ",\"pingTimeout\":")
-        text.append(decimal: settings.pingTimeoutMs)
-        text.append(text: ",\"maxPayload\":")
-        text.append(decimal: settings.payloadBytesMax)
+        text.append(member: "pingInterval", number: settings.pingIntervalMs)
+        text.append(member: "pingTimeout", number: settings.pingTimeoutMs)
+        text.append(member: "maxPayload", number: settings.payloadBytesMax)
         text.append(text: "}")
         return text
     }
@@ -53,15 +50,12 @@ enum SocketIOText {
     /// `44/queue,{"message":"...","data":{"code":"..."}}`; an unknown namespace has no code, as on other servers.
     static func refused(_ namespace: [UInt8], _ refusal: Refusal?) -> [UInt8] {
         var text = begin(.connectError, namespace, capacity: 160)
-        text.append(text: "{\"message\":")
-        guard let refusal else {
-            text.append(text: "\"Invalid namespace\"}")
-            return text
-        }
-        text.append(jsonString: refusal.message)
-        text.append(text: ",\"data\":{\"code\":")
-        text.append(jsonString: refusal.name)
-        append(retryAfterMs: refusal.retryAfterMs, to: &text)
+        text.append(UInt8(ascii: "{"))
+        text.append(member: "message", string: refusal?.message ?? "Invalid namespace")
+        guard let refusal else { return text + [UInt8(ascii: "}")] }
+        text.append(text: ",\"data\":{")
+        text.append(member: "code", string: refusal.name)
+        if let retryAfterMs = refusal.retryAfterMs { text.append(member: "retryAfterMs", number: retryAfterMs) }
         text.append(text: "}}")
         return text
     }
@@ -102,19 +96,8 @@ enum SocketIOText {
 
     /// `{"topics":[{...},{...}]}`: the answers for several topics.
     static func batch(_ results: [[UInt8]]) -> [UInt8] {
-        var text = Array("{\"topics\":[".utf8)
-        for (index, result) in results.enumerated() {
-            if index > 0 { text.append(UInt8(ascii: ",")) }
-            text.append(contentsOf: result)
-        }
-        text.append(text: "]}")
-        return text
-    }
-
-    /// `,"retryAfterMs":1000`, when it is known.
-    static func append(retryAfterMs: Int?, to text: inout [UInt8]) {
-        guard let retryAfterMs else { return }
-        text.append(text: ",\"retryAfterMs\":")
-        text.append(decimal: retryAfterMs)
+        var text = Array("{\"topics\":".utf8)
+        text.append(arrayOf: results) { $0 += $1 }
+        return text + [UInt8(ascii: "}")]
     }
 }

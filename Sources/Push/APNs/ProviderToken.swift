@@ -42,12 +42,10 @@ public struct ProviderToken: Sendable, Equatable {
 
     /// The claims of a token, JSON text.
     public static func claims(team: [UInt8], second: Int) -> [UInt8] {
-        var json: [UInt8] = []
-        json.append(text: "{\"iss\":")
-        json.append(jsonString: team)
-        json.append(text: ",\"iat\":")
-        json.append(decimal: second)
-        json.append(text: "}")
+        var json = [UInt8(ascii: "{")]
+        json.append(member: "iss", string: team)
+        json.append(member: "iat", number: second)
+        json.append(UInt8(ascii: "}"))
         return json
     }
 

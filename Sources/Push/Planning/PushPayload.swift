@@ -39,17 +39,11 @@ public enum PushPayload {
     ) -> [UInt8] {
         var text: [UInt8] = []
         text.append(text: "{\"aps\":{\"alert\":{")
-        if let title = content.title {
-            text.append(text: "\"title\":")
-            text.append(contentsOf: PushContent.string(title))
-            text.append(text: ",")
-        }
-        text.append(text: "\"body\":")
-        text.append(contentsOf: PushContent.string(body))
-        text.append(text: "},\"badge\":")
-        text.append(decimal: max(badge, 0))
-        text.append(text: ",\"thread-id\":")
-        text.append(contentsOf: PushContent.string(content.thread))
+        if let title = content.title { text.append(member: "title", json: PushContent.string(title)) }
+        text.append(member: "body", json: PushContent.string(body))
+        text.append(UInt8(ascii: "}"))
+        text.append(member: "badge", number: max(badge, 0))
+        text.append(member: "thread-id", json: PushContent.string(content.thread))
         if content.isMutable { text.append(text: ",\"mutable-content\":1") }
         if silently {
             text.append(text: ",\"interruption-level\":\"passive\"")
@@ -57,12 +51,7 @@ public enum PushPayload {
             text.append(text: ",\"sound\":\"default\"")
         }
         text.append(text: "}")
-        for member in content.members {
-            text.append(text: ",\"")
-            text.append(text: member.name)
-            text.append(text: "\":")
-            text.append(contentsOf: member.json)
-        }
+        for member in content.members { text.append(member: member.name, json: member.json) }
         if isCut { text.append(text: ",\"cut\":true") }
         text.append(text: "}")
         return text

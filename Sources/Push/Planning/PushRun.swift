@@ -179,45 +179,30 @@ public struct PushRun: Sendable {
     }
 
     private func finish() -> Step {
-        var text: [UInt8] = []
-        text.append(text: "{\"results\":[")
-        for (place, result) in results.enumerated() {
-            if place > 0 { text.append(text: ",") }
-            text.append(text: "{\"p\":")
-            text.append(jsonString: result.item.name)
-            text.append(text: ",\"s\":")
-            text.append(decimal: result.item.score)
-            if let waitMs = result.waitMs {
-                text.append(text: ",\"at\":")
-                text.append(decimal: waitMs)
-            }
+        var text = [UInt8(ascii: "{")]
+        text.append(member: "results")
+        text.append(arrayOf: results) { text, result in
+            text.append(UInt8(ascii: "{"))
+            text.append(member: "p", string: result.item.name)
+            text.append(member: "s", number: result.item.score)
+            if let waitMs = result.waitMs { text.append(member: "at", number: waitMs) }
             if let past = result.past {
-                text.append(text: ",\"tries\":")
-                text.append(decimal: past.tries)
-                text.append(text: ",\"done\":[")
-                for (place, id) in past.done.sorted(by: { $0.lexicographicallyPrecedes($1) }).enumerated() {
-                    if place > 0 { text.append(text: ",") }
-                    text.append(jsonString: id)
-                }
-                text.append(text: "]")
+                text.append(member: "tries", number: past.tries)
+                text.append(member: "done")
+                let done = past.done.sorted { $0.lexicographicallyPrecedes($1) }
+                text.append(arrayOf: done) { $0.append(jsonString: $1) }
             }
-            text.append(text: "}")
+            text.append(UInt8(ascii: "}"))
         }
-        text.append(text: "],\"dead\":[")
-        for (place, one) in dead.enumerated() {
-            if place > 0 { text.append(text: ",") }
-            text.append(text: "{\"device\":")
-            text.append(jsonString: one.device)
-            text.append(text: ",\"until\":")
-            text.append(decimal: one.untilMs)
-            text.append(text: "}")
+        text.append(member: "dead")
+        text.append(arrayOf: dead) { text, one in
+            text.append(UInt8(ascii: "{"))
+            text.append(member: "device", string: one.device)
+            text.append(member: "until", number: one.untilMs)
+            text.append(UInt8(ascii: "}"))
         }
-        text.append(text: "]")
-        if let restMs {
-            text.append(text: ",\"rest\":")
-            text.append(decimal: restMs)
-        }
-        text.append(text: "}")
+        if let restMs { text.append(member: "rest", number: restMs) }
+        text.append(UInt8(ascii: "}"))
         return .finish(answer: text)
     }
 }

@@ -26,16 +26,16 @@ public struct TimeZone: Sendable, Equatable {
     public func offset(at second: Int) -> Int {
         guard let last = changes.last else { return rule?.offset(at: second) ?? first }
         if second >= last.second, let rule { return rule.offset(at: second) }
-        let place = firstChange(after: second)
-        return place == 0 ? first : changes[place - 1].offset
+        let index = firstChange(after: second)
+        return index == 0 ? first : changes[index - 1].offset
     }
 
     /// The first moment after the given one at which clocks may be set; `nil` when they are not set any more.
     ///
     /// At most a year's seconds ahead; the offset at that moment may be the same as before.
     func nextChange(after second: Int) -> Int? {
-        let place = firstChange(after: second)
-        if place < changes.count { return changes[place].second }
+        let index = firstChange(after: second)
+        if index < changes.count { return changes[index].second }
         return rule?.nextChange(after: second)
     }
 

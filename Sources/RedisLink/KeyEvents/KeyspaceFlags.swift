@@ -14,17 +14,28 @@ public struct KeyspaceFlags {
         case hidden(RedisFailure)
     }
 
-    /// The flags to set, given the present ones; `nil` when nothing is missing.
-    public let merged: ([UInt8]) -> [UInt8]?
+    /// Flags of all events that are wanted (Redis documentation, "Keyspace notifications").
+    let wanted: [UInt8]
     /// Whether this process sets them.
     public let maySet: Bool
     /// Milliseconds between two checks: another client may change the setting at any time.
     public let everyMs: Int
 
-    /// Makes a wish.
-    public init(maySet: Bool, everyMs: Int, merged: @escaping ([UInt8]) -> [UInt8]?) {
+    /// `A` stands for every class but `m` (missed) and `n` (new).
+    private static let all = UInt8(ascii: "A")
+
+    /// A wish for the events of some flags.
+    public init(_ wanted: [UInt8], maySet: Bool, everyMs: Int) {
+        self.wanted = wanted
         self.maySet = maySet
         self.everyMs = everyMs
-        self.merged = merged
+    }
+
+    /// The flags to set, with the present ones kept; `nil` when nothing is missing.
+    func merged(_ current: [UInt8]) -> [UInt8]? {
+        let missing = wanted.filter { flag in
+            !current.contains(flag) && (flag == UInt8(ascii: "K") || !current.contains(KeyspaceFlags.all))
+        }
+        return missing.isEmpty ? nil : current + missing
     }
 }

@@ -6,25 +6,18 @@ import COpenSSL
 /// A failure of any of them means that libcrypto is broken or memory has run out. No caller could then keep its
 /// promises, hence the preconditions. None depends on input.
 enum OpenSSLHash {
-    static func sha256(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
-        var digest = [UInt8](repeating: 0, count: 32)
-        let done = unsafe bytes.withUnsafeBufferPointer { input in
-            unsafe digest.withUnsafeMutableBufferPointer { output in
-                unsafe EVP_Digest(input.baseAddress, input.count, output.baseAddress, nil, EVP_sha256(), nil)
-            }
-        }
-        precondition(done == 1, "libcrypto cannot compute SHA-256")
-        return digest
-    }
+    static func sha256(_ bytes: ArraySlice<UInt8>) -> [UInt8] { unsafe digest(bytes, EVP_sha256(), count: 32) }
 
-    static func sha1(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
-        var digest = [UInt8](repeating: 0, count: 20)
+    static func sha1(_ bytes: ArraySlice<UInt8>) -> [UInt8] { unsafe digest(bytes, EVP_sha1(), count: 20) }
+
+    private static func digest(_ bytes: ArraySlice<UInt8>, _ algorithm: OpaquePointer?, count: Int) -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: count)
         let done = unsafe bytes.withUnsafeBufferPointer { input in
             unsafe digest.withUnsafeMutableBufferPointer { output in
-                unsafe EVP_Digest(input.baseAddress, input.count, output.baseAddress, nil, EVP_sha1(), nil)
+                unsafe EVP_Digest(input.baseAddress, input.count, output.baseAddress, nil, algorithm, nil)
             }
         }
-        precondition(done == 1, "libcrypto cannot compute SHA-1")
+        precondition(done == 1, "libcrypto cannot compute a digest")
         return digest
     }
 

@@ -78,19 +78,11 @@ public struct KeptBudget: Sendable {
 
         /// Pays from the payer's own bucket; the milliseconds until it could when it cannot.
         mutating func payOwn(_ account: Account, _ tokens: Int, nowMs: Int) -> Int? {
-            switch account.payer {
-            case .crowd, .service: nil
-            case .address, .publishable: addresses.pay(account, tokens, nowMs: nowMs)
-            case .user: users.pay(account, tokens, nowMs: nowMs)
-            }
+            own(account.payer) { $0.pay(account, tokens, nowMs: nowMs) }
         }
 
         mutating func giveBackOwn(_ account: Account, _ tokens: Int, nowMs: Int) {
-            switch account.payer {
-            case .crowd, .service: break
-            case .address, .publishable: addresses.giveBack(account, tokens, nowMs: nowMs)
-            case .user: users.giveBack(account, tokens, nowMs: nowMs)
-            }
+            own(account.payer) { $0.giveBack(account, tokens, nowMs: nowMs) }
         }
 
         /// Pays from the payer's own bucket and for a log as a whole.
@@ -108,17 +100,23 @@ public struct KeptBudget: Sendable {
         mutating func charge(_ account: Account, _ own: Int, _ all: Int, nowMs: Int) {
             namespaces.charge(account.namespace, all, nowMs: nowMs)
             if account.payer.kind == .anonymous { anonymous.charge(account.namespace, all, nowMs: nowMs) }
-            switch account.payer {
-            case .crowd, .service: break
-            case .address, .publishable: addresses.charge(account, own, nowMs: nowMs)
-            case .user: users.charge(account, own, nowMs: nowMs)
-            }
+            self.own(account.payer) { $0.charge(account, own, nowMs: nowMs) }
         }
 
         mutating func giveBack(_ account: Account, _ own: Int, _ all: Int, nowMs: Int) {
             namespaces.giveBack(account.namespace, all, nowMs: nowMs)
             if account.payer.kind == .anonymous { anonymous.giveBack(account.namespace, all, nowMs: nowMs) }
             giveBackOwn(account, own, nowMs: nowMs)
+        }
+
+        /// Changes the buckets among which the payer has its own; `nil` for a crowd and a service, which have none.
+        @discardableResult
+        private mutating func own<R>(_ payer: Payer, _ change: (inout KeyedBuckets<Account>) -> R?) -> R? {
+            switch payer {
+            case .crowd, .service: nil
+            case .address, .publishable: change(&addresses)
+            case .user: change(&users)
+            }
         }
     }
 

@@ -103,7 +103,7 @@ struct KeptLogs<Key: Hashable & Sendable>: Sendable {
     }
 }
 
-/// An event, or what a command is told, that stays in Redis for a while.
+/// An event, or the arguments of a command, that stays in Redis for a while.
 public struct KeptEvent: Sendable {
     /// Bytes that Redis needs for an event beside its data, name and id.
     static let overheadBytes = 128

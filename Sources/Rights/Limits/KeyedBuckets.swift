@@ -47,10 +47,10 @@ public struct KeyedBuckets<Key: Hashable & Sendable>: Sendable {
         return slots[index].bucket.waitMs(for: count, nowMs: nowMs)
     }
 
-    /// Takes one token; when there is none, tells the milliseconds until there is, at least 1.
+    /// Takes one token; when there is none, returns the milliseconds until there is, at least 1.
     public mutating func takeOrWaitMs(_ key: Key, nowMs: Int) -> Int? {
         if take(key, nowMs: nowMs) { return nil }
-        // Without a place in the table there is no telling; a second frees some.
+        // Without a place in the table the time is not known; a second frees some.
         guard let index = indexByKey[key] else { return 1_000 }
         return max(slots[index].bucket.waitMs(nowMs: nowMs) ?? 1_000, 1)
     }

@@ -9,7 +9,7 @@ public struct RateLadder: Sendable, Equatable {
     public enum Step: Sendable, Equatable {
         /// Serve it.
         case serve
-        /// Serve it and tell the client that it is close to the limit.
+        /// Serve it and warn the client that it is close to the limit.
         case serveAndWarn
         /// Refuse it; the same may be sent again after so many milliseconds.
         case refuse(retryAfterMs: Int)

@@ -39,7 +39,7 @@ public struct TokenBucket: Sendable, Equatable {
         filledAtMs = max(filledAtMs, nowMs)
     }
 
-    /// Takes the tokens; otherwise tells the milliseconds until it could, at least 1, and takes none.
+    /// Takes the tokens; otherwise returns the milliseconds until it could, at least 1, and takes none.
     ///
     /// A request that costs more than the bucket holds is granted to a full bucket, and leaves a debt.
     public mutating func pay(_ count: Int, nowMs: Int) -> Int? {

@@ -49,12 +49,7 @@ public struct WeightBudget: Sendable {
     ///
     /// `nil` when it was paid, else the milliseconds until it could be, at least 1.
     public mutating func pay(_ payer: Payer, us: Int, nowMs: Int) -> Int? {
-        switch payer {
-        case .crowd: nil
-        case .address, .publishable: addresses.pay(payer, us, nowMs: nowMs)
-        case .user: users.pay(payer, us, nowMs: nowMs)
-        case .service: services.pay(payer, us, nowMs: nowMs)
-        }
+        own(payer) { $0.pay(payer, us, nowMs: nowMs) }
     }
 
     /// Pays from the bucket that all anonymous callers share; the answer is that of ``pay(_:us:nowMs:)``.
@@ -69,23 +64,24 @@ public struct WeightBudget: Sendable {
 
     /// Gives back what was paid for a call that was not made.
     public mutating func giveBack(_ payer: Payer, us: Int, nowMs: Int) {
-        switch payer {
-        case .crowd: break
-        case .address, .publishable: addresses.giveBack(payer, us, nowMs: nowMs)
-        case .user: users.giveBack(payer, us, nowMs: nowMs)
-        case .service: services.giveBack(payer, us, nowMs: nowMs)
-        }
+        own(payer) { $0.giveBack(payer, us, nowMs: nowMs) }
         if payer.kind == .anonymous { anonymous.giveBack(us, nowMs: nowMs) }
     }
 
     /// Takes what a call has cost beyond what was paid before; it may leave a debt.
     public mutating func charge(_ payer: Payer, us: Int, nowMs: Int) {
-        switch payer {
-        case .crowd: break
-        case .address, .publishable: addresses.charge(payer, us, nowMs: nowMs)
-        case .user: users.charge(payer, us, nowMs: nowMs)
-        case .service: services.charge(payer, us, nowMs: nowMs)
-        }
+        own(payer) { $0.charge(payer, us, nowMs: nowMs) }
         if payer.kind == .anonymous { anonymous.charge(us, nowMs: nowMs) }
+    }
+
+    /// Changes the buckets among which the payer has its own; `nil` for a crowd, which has none.
+    @discardableResult
+    private mutating func own<R>(_ payer: Payer, _ change: (inout KeyedBuckets<Payer>) -> R?) -> R? {
+        switch payer {
+        case .crowd: nil
+        case .address, .publishable: change(&addresses)
+        case .user: change(&users)
+        case .service: change(&services)
+        }
     }
 }

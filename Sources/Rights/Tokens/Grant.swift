@@ -41,13 +41,12 @@ public struct Grant: Sendable, Equatable {
 
     /// The claims as a JSON object.
     var json: [UInt8] {
-        var text: [UInt8] = []
-        text.append(text: "{\"sub\":")
-        text.append(jsonString: user)
-        text.append(text: ",\"topic\":")
-        text.append(jsonString: topic.bytes)
-        text.append(text: ",\"iat\":\(issuedAt),\"exp\":\(expiresAt),\"jti\":")
-        text.append(jsonString: tokenID)
+        var text = [UInt8(ascii: "{")]
+        text.append(member: "sub", string: user)
+        text.append(member: "topic", string: topic.bytes)
+        text.append(member: "iat", number: issuedAt)
+        text.append(member: "exp", number: expiresAt)
+        text.append(member: "jti", string: tokenID)
         if isGuest { text.append(text: ",\"anonymous\":true") }
         text.append(UInt8(ascii: "}"))
         return text

@@ -25,40 +25,22 @@ public struct TokenClaims: Sendable, Equatable {
 
     /// The claims as a JSON object.
     var json: [UInt8] {
-        var text: [UInt8] = []
-        text.append(text: "{\"sub\":")
-        text.append(jsonString: identity.user)
-        text.append(text: ",\"role\":\"\(identity.role.rawValue)\"")
+        var text = [UInt8(ascii: "{")]
+        text.append(member: "sub", string: identity.user)
+        text.append(member: "role", string: identity.role.rawValue)
         if identity.namesTopics {
-            text.append(text: ",\"topics\":[")
-            for (index, pattern) in identity.topics.enumerated() {
-                if index > 0 { text.append(UInt8(ascii: ",")) }
-                text.append(jsonString: pattern.text)
-            }
-            text.append(UInt8(ascii: "]"))
+            text.append(member: "topics")
+            text.append(arrayOf: identity.topics) { $0.append(jsonString: $1.text) }
         }
-        text.append(text: ",\"exp\":")
-        text.append(decimal: identity.expiresAt)
-        if let issuedAt = identity.issuedAt {
-            text.append(text: ",\"iat\":")
-            text.append(decimal: issuedAt)
-        }
-        if let tokenID = identity.tokenID {
-            text.append(text: ",\"jti\":")
-            text.append(jsonString: tokenID)
-        }
-        if let issuer = identity.issuer {
-            text.append(text: ",\"iss\":")
-            text.append(jsonString: issuer)
-        }
-        if let audience {
-            text.append(text: ",\"aud\":")
-            text.append(jsonString: audience)
-        }
+        text.append(member: "exp", number: identity.expiresAt)
+        if let issuedAt = identity.issuedAt { text.append(member: "iat", number: issuedAt) }
+        if let tokenID = identity.tokenID { text.append(member: "jti", string: tokenID) }
+        if let issuer = identity.issuer { text.append(member: "iss", string: issuer) }
+        if let audience { text.append(member: "aud", string: audience) }
         if identity.isGuest { text.append(text: ",\"is_anonymous\":true") }
         if let name = identity.name {
-            text.append(text: ",\"user_metadata\":{\"username\":")
-            text.append(jsonString: name)
+            text.append(text: ",\"user_metadata\":{")
+            text.append(member: "username", string: name)
             text.append(UInt8(ascii: "}"))
         }
         text.append(UInt8(ascii: "}"))

@@ -1,9 +1,16 @@
 /// One key that tokens may be signed with, and the one algorithm it allows.
 struct TokenKey: Sendable {
-    /// The material that verifies signatures.
+    /// The material that verifies signatures, or makes them.
     enum Material: Sendable {
         case secret(Secret)
         case asymmetric(AsymmetricKey)
+
+        var algorithm: TokenAlgorithm {
+            switch self {
+            case .secret: .hs256
+            case .asymmetric(let key): key.algorithm
+            }
+        }
     }
 
     /// The key's `kid`; `nil`: an unnamed key.
@@ -35,12 +42,7 @@ struct TokenKey: Sendable {
         mark = Digest.sha256(text).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    var algorithm: TokenAlgorithm {
-        switch material {
-        case .secret: .hs256
-        case .asymmetric(let key): key.algorithm
-        }
-    }
+    var algorithm: TokenAlgorithm { material.algorithm }
 
     func verifies(_ signature: [UInt8], of message: ArraySlice<UInt8>) -> Bool {
         switch material {

@@ -4,21 +4,15 @@ import Core
 ///
 /// Immutable and thread-safe.
 public struct TokenSigner: Sendable {
-    private enum Material: Sendable {
-        case secret(Secret)
-        case asymmetric(AsymmetricKey)
-    }
-
-    private let material: Material
+    private let material: TokenKey.Material
     private let keyID: [UInt8]?
 
     /// The algorithm of the key.
-    public let algorithm: TokenAlgorithm
+    public var algorithm: TokenAlgorithm { material.algorithm }
 
     /// Signs HS256 with the content of a secret file; the rules are those of ``TokenKeys/addSecret(_:keyID:issuer:)``.
     public init(secretFile file: [UInt8], keyID: [UInt8]? = nil) throws(RightsProblem) {
         self.material = .secret(try Secret(file: file))
-        self.algorithm = .hs256
         self.keyID = try TokenSigner.checked(keyID)
     }
 
@@ -31,9 +25,7 @@ public struct TokenSigner: Sendable {
         guard labels.contains(where: { block.label == Array($0.utf8) }) else {
             throw .pem("not an unencrypted private key")
         }
-        let key = try AsymmetricKey(privateDER: block.der)
-        self.material = .asymmetric(key)
-        self.algorithm = key.algorithm
+        self.material = .asymmetric(try AsymmetricKey(privateDER: block.der))
         self.keyID = try TokenSigner.checked(keyID)
     }
 
@@ -46,10 +38,7 @@ public struct TokenSigner: Sendable {
     public func sign(payload: [UInt8]) throws(RightsProblem) -> [UInt8] {
         var header: [UInt8] = []
         header.append(text: "{\"alg\":\"\(algorithm.rawValue)\",\"typ\":\"JWT\"")
-        if let keyID {
-            header.append(text: ",\"kid\":")
-            header.append(jsonString: keyID)
-        }
+        if let keyID { header.append(member: "kid", string: keyID) }
         header.append(UInt8(ascii: "}"))
         return try sign(header: header, payload: payload)
     }

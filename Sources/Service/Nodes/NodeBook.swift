@@ -1,32 +1,10 @@
+import Configuration
 public import RedisLink
 
 /// The knowledge of a process about its clock and the other processes on its Redis, with the log lines about changes.
 ///
 /// Pure.
 public struct NodeBook: Sendable {
-    /// One line for the log.
-    public struct Line: Equatable, Sendable {
-        /// Whether it is a warning; otherwise it reports that all is well again.
-        public let isWarning: Bool
-        /// The message.
-        public let text: String
-        /// Names and values.
-        public let fields: [Field]
-
-        /// A name and a value.
-        public struct Field: Equatable, Sendable {
-            /// The name.
-            public let name: String
-            /// The value.
-            public let value: String
-        }
-
-        init(_ isWarning: Bool, _ text: String, _ fields: [(String, String)]) {
-            (self.isWarning, self.text) = (isWarning, text)
-            self.fields = fields.map { Field(name: $0.0, value: $0.1) }
-        }
-    }
-
     /// Processes of one kind and version.
     public struct Group: Hashable, Sendable {
         /// Kind of the processes.
@@ -59,7 +37,7 @@ public struct NodeBook: Sendable {
     }
 
     /// Takes an answer of Redis and the offset that it shows; returns the lines to log.
-    public mutating func learned(_ others: [NodeEntry], offsetMs: Int) -> [Line] {
+    public mutating func learned(_ others: [NodeEntry], offsetMs: Int) -> [LogEntry] {
         self.others = others
         self.offsetMs = offsetMs
         let now = ClockVerdict(own: offsetMs, others: others.compactMap(\.offsetMs), boundMs: boundMs)
@@ -68,24 +46,24 @@ public struct NodeBook: Sendable {
         return [clockLine(now, before), versionLine()].compactMap(\.self)
     }
 
-    private func clockLine(_ now: ClockVerdict, _ before: ClockVerdict?) -> Line? {
+    private func clockLine(_ now: ClockVerdict, _ before: ClockVerdict?) -> LogEntry? {
         guard now != before, now != .right || before != nil else { return nil }
         let fields = [("offsetMs", "\(offsetMs ?? 0)"), ("others", "\(others.count)")]
-        guard let mend = now.mend else { return Line(false, "the clock agrees with redis again", fields) }
-        return Line(true, now.text, fields + [("mend", mend)])
+        guard let mend = now.mend else { return LogEntry(.info, "the clock agrees with redis again", fields) }
+        return LogEntry(.warn, now.text, fields + [("mend", mend)])
     }
 
-    private mutating func versionLine() -> Line? {
+    private mutating func versionLine() -> LogEntry? {
         let versions = Set((others + [own]).map(\.version)).sorted()
         guard versions != reportedVersions else { return nil }
         defer { reportedVersions = versions }
         guard versions.count > 1 else {
             return reportedVersions.count > 1
-                ? Line(false, "all processes have one version", [("version", versions[0])]) : nil
+                ? LogEntry(.info, "all processes have one version", [("version", versions[0])]) : nil
         }
         let text = "processes of several versions share this redis"
-        return Line(
-            true, text,
+        return LogEntry(
+            .warn, text,
             [("own", own.version), ("versions", versions.prefix(NodeBook.groupsMax).joined(separator: ","))])
     }
 

@@ -98,9 +98,7 @@ public final class NodeWatch {
             // The others read this process's entry, so it is written at once.
             if entry.offsetMs == nil { dueMs = Int.min }
             entry.offsetMs = offsetMs
-            for line in lines {
-                log.write(line.isWarning ? .warn : .info, line.text, line.fields.map { ($0.name, $0.value) })
-            }
+            lines.forEach(log.write)
             onLearned(book)
             settle()
         case .failure(let failure): failed(failure)

@@ -68,11 +68,7 @@ extension ClientMachine {
         known.sort { $0.entry.createdAtMs < $1.entry.createdAtMs }
         calls = known + calls
         // Their user is unknown: another user may use the app now.
-        end {
-            $0.credentialsNumber == -1
-        } with: { _ in
-            SwitchboardError(.stopped, "The call's user is not known.")
-        }
+        end(SwitchboardError(.stopped, "The call's user is not known.")) { $0.credentialsNumber == -1 }
     }
 
     /// The storage failed: drops the call, and reports the failure to its caller.
@@ -97,11 +93,7 @@ extension ClientMachine {
 
     /// Withdraws a call that was never sent; does nothing for any other id.
     mutating func remove(_ id: String) {
-        end {
-            $0.entry.id == id && $0.entry.firstSentAtMs == nil
-        } with: { _ in
-            SwitchboardError(.cancelled)
-        }
+        end(SwitchboardError(.cancelled)) { $0.entry.id == id && $0.entry.firstSentAtMs == nil }
     }
 
     /// The user is known: assigns to that user the calls that were made before.
@@ -115,22 +107,13 @@ extension ClientMachine {
 
     /// The user changed: kept calls of known users wait for those users, all other calls end.
     mutating func callsOfOthers() {
-        let error = SwitchboardError(.stopped, "The user changed.")
-        end {
-            !$0.terms.isKept || $0.entry.user == nil
-        } with: { _ in
-            error
-        }
+        end(SwitchboardError(.stopped, "The user changed.")) { !$0.terms.isKept || $0.entry.user == nil }
     }
 
     /// The gateway closed the connection for the client's fault: gives up a call to which that happened twice.
     mutating func callsBlamed() {
         for index in calls.indices where calls[index].isSent { calls[index].blames += 1 }
-        end {
-            $0.isSent && $0.blames > 1
-        } with: { _ in
-            SwitchboardError(.uncertain, "It ends connections.")
-        }
+        end(SwitchboardError(.uncertain, "It ends connections.")) { $0.isSent && $0.blames > 1 }
     }
 
     /// The connection ended: calls that were sent have no answer, and may have been performed.
@@ -173,13 +156,11 @@ extension ClientMachine {
         }
     }
 
-    private mutating func end(
-        _ isOver: (CallState) -> Bool, with error: (CallState) -> SwitchboardError
-    ) {
+    private mutating func end(_ error: SwitchboardError, where isOver: (CallState) -> Bool) {
         guard calls.contains(where: isOver) else { return }
         let over = calls.filter(isOver)
         calls.removeAll(where: isOver)
-        for call in over { finish(call, .failure(error(call))) }
+        for call in over { finish(call, .failure(error)) }
     }
 
     // MARK: Time
@@ -190,20 +171,12 @@ extension ClientMachine {
         let now = nowMs
         let wall = wallMs
         let repeatMs = times.repeatMs
-        end {
+        end(SwitchboardError(.uncertain, "No answer came.")) {
             $0.isTooOld(nowMs: now, wallMs: wall, repeatMs: repeatMs)
-        } with: { _ in
-            SwitchboardError(.uncertain, "No answer came.")
         }
-        end {
-            !$0.terms.isKept && now >= $0.untilMs
-        } with: { _ in
-            SwitchboardError(.timeout)
-        }
-        end {
+        end(SwitchboardError(.timeout)) { !$0.terms.isKept && now >= $0.untilMs }
+        end(SwitchboardError(.expired)) {
             $0.terms.isKept && $0.entry.firstSentAtMs == nil && wall >= $0.entry.expiresAtMs
-        } with: { _ in
-            SwitchboardError(.expired)
         }
     }
 

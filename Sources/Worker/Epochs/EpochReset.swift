@@ -41,15 +41,10 @@ public final class EpochReset {
         let library = try ScriptLibrary(
             packs: [], directory: nil, namespaces: [String](), reservedPaths: [],
             isSharded: target.topology.isSharded)
-        let table: ScriptTable
         do {
-            guard let entry = library.table["reset_epoch"] else {
-                throw StartProblem("the embedded scripts are incomplete")
-            }
             // Only this script is loaded.
-            table = try ScriptTable([entry.source])
-            guard let only = table["reset_epoch"] else { throw StartProblem("the embedded scripts are incomplete") }
-            script = only.id
+            let table = try ScriptTable(["reset_epoch"].compactMap { library.table[$0]?.source })
+            script = try table.required("reset_epoch")
             reactor = try Reactor(wake: try Wake())
             sweep = EpochSweep(
                 patterns: settings.topics.compactMap { TopicPattern($0) },
@@ -61,10 +56,8 @@ public final class EpochReset {
                 context, target, name: "switchboard-reset-epochs", registry: table.registry,
                 tell: { [unowned self] in if $0.isChange { changed() } })
             timer = try ReactorTimer(reactor) { [unowned self] in work() }
-        } catch let problem as StartProblem {
-            throw problem
         } catch {
-            throw StartProblem("cannot start: \(error)")
+            throw error as? StartProblem ?? StartProblem("cannot start: \(error)")
         }
     }
 
@@ -107,22 +100,12 @@ public final class EpochReset {
     }
 
     private func scan(_ cursor: [UInt8]) {
-        var call = RedisCall("SCAN", cursor)
-        call.append("MATCH")
-        call.append(KeyspacePattern.escaped(settings.keys.prefix) + Array("*#meta".utf8))
-        call.append("COUNT")
-        call.append(decimal: settings.limits.scanKeys)
+        let pattern = KeyspacePattern.escaped(settings.keys.prefix) + Array("*#meta".utf8)
+        let call = KeyPage.call(at: cursor, matching: pattern, count: settings.limits.scanKeys)
         redis?.link.call(call) { [unowned self] result in
-            sweep.scanned(EpochReset.page(result), nowMs: reactor.nowMs)
+            sweep.scanned((try? result.get()).flatMap { KeyPage($0) }, nowMs: reactor.nowMs)
             timer?.set(atMs: min(sweep.nextMs, reactor.nowMs + 1_000))
         }
-    }
-
-    private static func page(_ result: Result<RESPValue, RedisFailure>) -> (cursor: [UInt8], names: [[UInt8]])? {
-        guard case .success(let reply) = result, let fields = reply.elements, fields.count == 2,
-            let cursor = fields[0].bytes, let names = fields[1].elements
-        else { return nil }
-        return (cursor, names.compactMap(\.bytes))
     }
 
     private func end(_ topic: Topic) {

@@ -36,7 +36,6 @@ struct EpochSweep {
     /// Milliseconds without progress after which the search gives up.
     static let patienceMs = 30_000
 
-    private static let start: [UInt8] = Array("0".utf8)
     private static let facet: [UInt8] = Array("#meta".utf8)
 
     private let patterns: [TopicPattern]
@@ -48,7 +47,7 @@ struct EpochSweep {
     /// The last refusal of Redis, for the operator.
     private(set) var refusal: RedisFailure?
     private var life: [UInt8] = []
-    private var cursor = EpochSweep.start
+    private var cursor = KeyPage.firstCursor
     private var waiting: [Topic] = []
     private var unanswered = 0
     private var isScanning = false
@@ -71,7 +70,7 @@ struct EpochSweep {
         if life != self.life {
             self.life = life
             isOvertaken = isScanning
-            (cursor, waiting, isLastPage) = (EpochSweep.start, [], false)
+            (cursor, waiting, isLastPage) = (KeyPage.firstCursor, [], false)
         }
         if !isScanning && unanswered == 0 { nextMs = nowMs }
     }
@@ -92,7 +91,7 @@ struct EpochSweep {
     }
 
     /// A page of SCAN was received, or failed.
-    mutating func scanned(_ page: (cursor: [UInt8], names: [[UInt8]])?, nowMs: Int) {
+    mutating func scanned(_ page: KeyPage?, nowMs: Int) {
         isScanning = false
         guard let page, !isOvertaken else {
             isOvertaken = false
@@ -100,7 +99,7 @@ struct EpochSweep {
         }
         progressMs = nowMs
         cursor = page.cursor
-        isLastPage = page.cursor == EpochSweep.start
+        isLastPage = page.isLast
         waiting = page.names.compactMap { topic(ofKey: $0) }
         if waiting.isEmpty { pause(nowMs: nowMs) } else { nextMs = nowMs }
     }

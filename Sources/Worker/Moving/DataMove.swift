@@ -68,10 +68,8 @@ public final class DataMove {
         do {
             // Only these scripts are loaded.
             let table = try ScriptTable(["key_digest", "position"].compactMap { library.table[$0]?.source })
-            guard let digest = table["key_digest"], let position = table["position"] else {
-                throw StartProblem("the embedded scripts are incomplete")
-            }
-            (self.digest, self.position) = (digest.id, position.id)
+            digest = try table.required("key_digest")
+            position = try table.required("position")
             reactor = try Reactor(wake: try Wake())
             let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits, reactors: 1))
             func whole(_ url: String) throws -> WholeRedis {
@@ -82,10 +80,8 @@ public final class DataMove {
             source = try whole(settings.from)
             target = try whole(settings.to)
             timer = try ReactorTimer(reactor) { [unowned self] in lookAround() }
-        } catch let problem as StartProblem {
-            throw problem
         } catch {
-            throw StartProblem("cannot start: \(error)")
+            throw error as? StartProblem ?? StartProblem("cannot start: \(error)")
         }
     }
 
@@ -196,20 +192,16 @@ public final class DataMove {
         pass += 1
         (changed, verified, foreign) = (0, 0, 0)
         outcome.conflicts = []
-        scan(Array("0".utf8))
+        scan(KeyPage.firstCursor)
     }
 
     private func scan(_ cursor: [UInt8]) {
-        var call = RedisCall("SCAN", cursor, Array("COUNT".utf8))
-        call.append(decimal: settings.limits.scanKeys)
-        ask(call) { [self] reply in
-            guard let fields = reply.elements, fields.count == 2, let cursor = fields[0].bytes,
-                let page = fields[1].elements?.compactMap(\.bytes)
-            else { return stop("SCAN was answered by something else") }
-            pageCursor = cursor
-            left = page.count
+        ask(KeyPage.call(at: cursor, count: settings.limits.scanKeys)) { [self] reply in
+            guard let page = KeyPage(reply) else { return stop("SCAN was answered by something else") }
+            pageCursor = page.cursor
+            left = page.names.count
             guard left > 0 else { return pageEnded() }
-            for name in page { take(name) }
+            for name in page.names { take(name) }
         }
     }
 
@@ -291,7 +283,7 @@ public final class DataMove {
 
     private func pageEnded() {
         guard outcome.failure == nil else { return }
-        guard pageCursor == Array("0".utf8) else { return scan(pageCursor) }
+        guard pageCursor == KeyPage.firstCursor else { return scan(pageCursor) }
         outcome.foreign = foreign
         if isLooking { return looked() }
         outcome.moved += changed

@@ -32,8 +32,8 @@ extension OutboxRelay {
         let seen = entries.map { LaneReading.Seen(id: $0.place, payer: $0.payer, parts: $0.parts.count) }
         let isFull = elements.count >= count
         batch.read(bytes: entries.reduce(0) { $0 + $1.byteCount }, isFull: isFull)
-        for place in streams.read(stream, seen, isFull: isFull) {
-            let entry = entries[place]
+        for index in streams.read(stream, seen, isFull: isFull) {
+            let entry = entries[index]
             let payer = RelayPayer(name: entry.payer, isFollowUp: stream.isFollowUp)
             for part in entry.parts {
                 queue.add(Queue.Entry(line: Queue.Line(payer: payer, target: target(part)), item: part))

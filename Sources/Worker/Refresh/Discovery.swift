@@ -1,3 +1,5 @@
+import RedisLink
+
 /// The schedule of searches through the whole key space for ids that no event reported.
 ///
 /// One search is many small SCANs with pauses between them, so that Redis is never blocked for long. A search begins at
@@ -5,15 +7,13 @@
 struct Discovery {
     private let pauseMs: Int
     private let intervalMs: Int
-    private var cursor: [UInt8] = Discovery.start
+    private var cursor = KeyPage.firstCursor
     private var nextMs = Int.min
     private var startedMs: Int?
     private var isAsking = false
     private var mustRestart = false
     /// Milliseconds that the last complete search took; `nil` before the first.
     private(set) var lastMs: Int?
-
-    private static let start: [UInt8] = Array("0".utf8)
 
     init(pauseMs: Int, intervalMs: Int) {
         self.pauseMs = pauseMs
@@ -38,7 +38,7 @@ struct Discovery {
         isAsking = true
         guard startedMs == nil else { return .scan(cursor: cursor, isFirst: false) }
         startedMs = nowMs
-        cursor = Discovery.start
+        cursor = KeyPage.firstCursor
         return .scan(cursor: cursor, isFirst: true)
     }
 
@@ -49,7 +49,7 @@ struct Discovery {
             restart()
             return false
         }
-        guard next == Discovery.start else {
+        guard next == KeyPage.firstCursor else {
             cursor = next
             nextMs = nowMs + pauseMs
             return false

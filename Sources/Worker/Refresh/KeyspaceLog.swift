@@ -15,7 +15,7 @@ enum KeyspaceLog {
         case .refused(let failure, let flags): warn("keyspace events are off", failure.detail, flags, sweepMs, log)
         case .hidden(let failure):
             let message = "cannot see whether keyspace events are on"
-            warn(message, failure.detail, NotificationFlags.needed, sweepMs, log)
+            warn(message, failure.detail, RefreshScheduler.flags, sweepMs, log)
         }
     }
 

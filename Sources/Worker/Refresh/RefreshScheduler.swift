@@ -26,6 +26,12 @@ final class RefreshScheduler {
     private var discovery: Discovery
     private var toldOverflows = 0
 
+    /// Events by key, and every class of events that can change a value.
+    ///
+    /// The classes are generic (DEL, RENAME, EXPIRE), strings, lists, sets, hashes, sorted sets, streams, expired and
+    /// evicted keys.
+    static let flags = Array("Kg$lshzxet".utf8)
+
     init(
         parts: WorkerParts, link: any RedisCalls, runner: CommandRunner, reactor: Reactor, figures: WorkerFigures,
         tokens: @escaping Tokens, onFenced: @escaping (_ partition: Int, _ token: Int) -> Void
@@ -165,28 +171,24 @@ final class RefreshScheduler {
     private func scan(nowMs: Int) {
         guard case .scan(let cursor, let isFirst) = discovery.next(nowMs: nowMs) else { return }
         if isFirst { queue.discoveryBegan() }
-        var command = RedisCall("SCAN", cursor)
-        if !parts.keys.prefix.isEmpty {
-            command.append("MATCH")
-            command.append(KeyspacePattern.escaped(parts.keys.prefix) + [UInt8(ascii: "*")])
+        let prefix = parts.keys.prefix
+        let pattern = prefix.isEmpty ? nil : KeyspacePattern.escaped(prefix) + [UInt8(ascii: "*")]
+        link.call(KeyPage.call(at: cursor, matching: pattern, count: parts.limits.scanKeys)) { [weak self] result in
+            self?.scanned(result)
         }
-        command.append("COUNT")
-        command.append(decimal: parts.limits.scanKeys)
-        link.call(command) { [weak self] result in self?.scanned(result) }
     }
 
     private func scanned(_ result: Result<RESPValue, RedisFailure>) {
         let nowMs = reactor.nowMs
-        guard case .success(let reply) = result, let fields = reply.elements, fields.count == 2,
-            let cursor = fields[0].bytes, let names = fields[1].elements
-        else { return discovery.failed(nowMs: nowMs) }
-        for name in names {
-            guard let key = name.bytes else { continue }
+        guard case .success(let reply) = result, let page = KeyPage(reply) else {
+            return discovery.failed(nowMs: nowMs)
+        }
+        for key in page.names {
             for (refresh, pattern) in patterns {
                 guard let id = pattern.id(ofKey: key) else { continue }
                 queue.found(refresh: refresh, id: id, nowMs: nowMs)
             }
         }
-        if discovery.replied(cursor: cursor, nowMs: nowMs) { queue.discoveryEnded() }
+        if discovery.replied(cursor: page.cursor, nowMs: nowMs) { queue.discoveryEnded() }
     }
 }

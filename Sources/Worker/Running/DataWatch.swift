@@ -103,12 +103,7 @@ final class DataWatch {
     /// Reads the time that an earlier worker stored; `nil` when there is no file yet.
     static func remembered(_ file: String) throws(StartProblem) -> Int? {
         guard Files.exists(file) else { return nil }
-        let bytes: [UInt8]
-        do {
-            bytes = try Files.read(file, bytesMax: 64)
-        } catch {
-            throw StartProblem.file(file, error)
-        }
+        let bytes = try StartFile.read(file, bytesMax: 64)
         guard let timeMs = ASCII.decimal(bytes.filter { $0 != 0x0a }) else {
             throw StartProblem("\(file) does not hold a time that a worker wrote; remove it")
         }

@@ -91,8 +91,7 @@ final class Worker: KeyEventsOwner, NodeResident {
 
     private static func flags(_ parts: WorkerParts) -> KeyspaceFlags {
         KeyspaceFlags(
-            maySet: parts.keyspaceEvents == .auto, everyMs: parts.limits.worker.sweepMs,
-            merged: NotificationFlags.merged)
+            RefreshScheduler.flags, maySet: parts.keyspaceEvents == .auto, everyMs: parts.limits.worker.sweepMs)
     }
 
     /// Lets the links be made before the object that takes their reports.

@@ -43,18 +43,12 @@ struct WorkerParts: Sendable {
             packs: settings.packs, directory: settings.scripts, namespaces: settings.namespaces.keys, reservedPaths: [],
             isSharded: redis.topology.isSharded)
         try library.refuseSpanning(isSharded: redis.topology.isSharded)
-        guard let lease = library.table["lease"]?.id, let publish = library.table["publish"]?.id,
-            let setMember = library.table["set_member"]?.id, let expireCalls = library.table["expire_calls"]?.id,
-            let outboxDone = library.table["outbox_done"]?.id, let outboxFigures = library.table["outbox_figures"]?.id
-        else {
-            throw StartProblem("the embedded scripts are incomplete")
-        }
-        self.lease = lease
-        self.publish = publish
-        self.setMember = setMember
-        self.expireCalls = expireCalls
-        self.outboxDone = outboxDone
-        self.outboxFigures = outboxFigures
+        lease = try library.table.required("lease")
+        publish = try library.table.required("publish")
+        setMember = try library.table.required("set_member")
+        expireCalls = try library.table.required("expire_calls")
+        outboxDone = try library.table.required("outbox_done")
+        outboxFigures = try library.table.required("outbox_figures")
         limits = settings.limits
         keyspaceEvents = settings.keyspaceEvents
         commands = CommandSettings(

@@ -73,16 +73,13 @@ private final class ClusterLook {
         if let first = uncovered.first {
             let text = "no master has the slots \(first.lowerBound)-\(first.upperBound)"
             let more = uncovered.count > 1 ? " and \(uncovered.count - 1) further ranges" : ""
-            damage.append(
-                Preflight.Finding(
-                    .wrong, text + more + ": mend it by redis-cli --cluster fix, or bring the master back"))
+            damage.add(.wrong, text + more + ": mend it by redis-cli --cluster fix, or bring the master back")
         }
         if let first = open.first {
-            damage.append(
-                Preflight.Finding(
-                    .doubtful,
-                    "slot \(first) is open: while it is moved, publishes on its topics wait; if nobody moves it, close it by"
-                        + " redis-cli --cluster fix"))
+            damage.add(
+                .doubtful,
+                "slot \(first) is open: while it is moved, publishes on its topics wait; if nobody moves it, close it by"
+                    + " redis-cli --cluster fix")
         }
     }
 
@@ -97,7 +94,7 @@ private final class ClusterLook {
                 registry: parts.library.table.registry,
                 onBrokenScript: { [unowned self] name, failure in
                     let text = parts.library.table[name]?.source.compileFault(failure.detail) ?? failure.detail
-                    if !damage.contains(where: { $0.text == text }) { damage.append(Preflight.Finding(.wrong, text)) }
+                    if !damage.contains(where: { $0.text == text }) { damage.add(.wrong, text) }
                 },
                 onReady: { answered.action($0) })
             guard let link else { continue }
@@ -127,16 +124,14 @@ private final class ClusterLook {
             findings += Preflight.judge(facts, Preflight.ReplicaSettings(leastReplicas: 1), wait: wait)
         }
         if facts.connectedReplicas == 0 {
-            findings.append(
-                Preflight.Finding(.doubtful, "\(master.address) has no replica: its slots are lost while it is away"))
+            findings.add(.doubtful, "\(master.address) has no replica: its slots are lost while it is away")
         }
         if case .success(let value) = answer, let config = ServerFacts.config(value),
             config[Array("cluster-require-full-coverage".utf8)]?.elementsEqual("yes".utf8) == true
         {
-            findings.append(
-                Preflight.Finding(
-                    .doubtful,
-                    "\(master.address): cluster-require-full-coverage is yes: one lost master stops all; set it to no"))
+            findings.add(
+                .doubtful,
+                "\(master.address): cluster-require-full-coverage is yes: one lost master stops all; set it to no")
         }
         found[master.id] = findings
         if found.count == map.masters.count { context.reactor.stop() }

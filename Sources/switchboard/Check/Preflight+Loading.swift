@@ -20,23 +20,21 @@ extension Preflight {
         let sufficient = loads.count { $0.rights == .sufficient }
         if sufficient > 0 {
             let servers = sufficient == 1 ? "1 server" : "\(sufficient) servers"
-            findings.append(Finding(.good, "the user `default` may load the append-only file of \(servers)"))
+            findings.add(.good, "the user `default` may load the append-only file of \(servers)")
         }
         for load in loads {
             guard let mend = load.rights.mend(for: user) else { continue }
             switch load.rights {
             case .missing(let words):
-                findings.append(
-                    Finding(
-                        .wrong,
-                        "\(load.place): a restart of Redis would lose what scripts wrote. It loads its append-only file as"
-                            + " the user `default`, who lacks rights (\(words)): \(mend)"))
+                findings.add(
+                    .wrong,
+                    "\(load.place): a restart of Redis would lose what scripts wrote. It loads its append-only file as"
+                        + " the user `default`, who lacks rights (\(words)): \(mend)")
             case .unknown(let failure):
-                findings.append(
-                    Finding(
-                        .doubtful,
-                        "\(load.place) does not say whether its user `default` may load its append-only file"
-                            + " (\(failure.metricLabel)); if not, a restart loses what scripts wrote: \(mend)"))
+                findings.add(
+                    .doubtful,
+                    "\(load.place) does not say whether its user `default` may load its append-only file"
+                        + " (\(failure.metricLabel)); if not, a restart loses what scripts wrote: \(mend)")
             case .notNeeded, .sufficient: break
             }
         }

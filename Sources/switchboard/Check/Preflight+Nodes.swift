@@ -19,18 +19,16 @@ extension Preflight {
         let verdict = ClockVerdict(own: offsetMs, others: answer.others.compactMap(\.offsetMs), boundMs: boundMs)
         var findings: [Finding] = []
         if let mend = verdict.mend {
-            findings.append(
-                Finding(.doubtful, "this machine's clock is \(offsetMs) ms ahead of Redis's: \(mend)"))
+            findings.add(.doubtful, "this machine's clock is \(offsetMs) ms ahead of Redis's: \(mend)")
         } else {
-            findings.append(Finding(.good, "this machine's clock agrees with Redis's"))
+            findings.add(.good, "this machine's clock agrees with Redis's")
         }
         let versions = Set(answer.others.map(\.version)).subtracting([ProductVersion.text]).sorted()
         if !versions.isEmpty {
-            findings.append(
-                Finding(
-                    .doubtful,
-                    "this is version \(ProductVersion.text), and processes of version \(versions.joined(separator: ", "))"
-                        + " work on the same keys: let all have one version soon"))
+            findings.add(
+                .doubtful,
+                "this is version \(ProductVersion.text), and processes of version \(versions.joined(separator: ", "))"
+                    + " work on the same keys: let all have one version soon")
         }
         return findings
     }

@@ -58,7 +58,7 @@ enum Preflight {
         findings += scripts(parts.library, settings.scripts)
         if settings.mintSecretFiles.isEmpty { findings += minting(parts.library.catalogue) }
         if settings.listen == nil && settings.listenPlain == nil {
-            findings.append(Finding(.doubtful, "nothing to listen on: a gateway needs --listen or --listen-plain"))
+            findings.add(.doubtful, "nothing to listen on: a gateway needs --listen or --listen-plain")
         }
         findings += deployment(settings) + descriptors(settings.limits.connectionsMax)
         findings += SecretFiles.exposed(settings).map { path in
@@ -68,7 +68,7 @@ enum Preflight {
             let days = (tls.notAfter - Clock.wallMs() / 1_000) / 86_400
             let bound = settings.limits.certificateDays
             let text = "certificate valid for \(days) more days"
-            findings.append(Finding(days < bound ? .doubtful : .good, days < bound ? text + ": renew it" : text))
+            findings.add(days < bound ? .doubtful : .good, days < bound ? text + ": renew it" : text)
         }
         let keys = parts.keys.authenticator.verifier.keys
         findings.append(
@@ -96,33 +96,29 @@ enum Preflight {
         var findings: [Finding] = []
         let trusts = !settings.trustProxies.isEmpty
         if settings.listen != nil, settings.listenPlain == nil, trusts, !settings.proxyProtocol.onTLS {
-            findings.append(
-                Finding(
-                    .doubtful,
-                    "--trust-proxy without --proxy-protocol tls: a proxy that passes TLS through tells the client's address"
-                        + " by a PROXY header only, and a header that is not expected fails every connection"))
+            findings.add(
+                .doubtful,
+                "--trust-proxy without --proxy-protocol tls: a proxy that passes TLS through tells the client's address"
+                    + " by a PROXY header only, and a header that is not expected fails every connection")
         }
         if let plain = settings.listenPlain, !isLocal(plain), !trusts {
-            findings.append(
-                Finding(
-                    .doubtful,
-                    "--listen-plain without --trust-proxy: all clients have the proxy's address, and share its limits"))
+            findings.add(
+                .doubtful,
+                "--listen-plain without --trust-proxy: all clients have the proxy's address, and share its limits")
         }
         if settings.listenPlain != nil, settings.allowOrigins.isEmpty {
-            findings.append(
-                Finding(
-                    .doubtful,
-                    "--listen-plain without --allow-origin: pages and apps that send the public address as their origin"
-                        + " are refused; name it, e.g. --allow-origin https://gateway.example"))
+            findings.add(
+                .doubtful,
+                "--listen-plain without --allow-origin: pages and apps that send the public address as their origin"
+                    + " are refused; name it, e.g. --allow-origin https://gateway.example")
         }
         if settings.ops == nil, settings.listen != nil || settings.listenPlain != nil {
-            findings.append(
-                Finding(.doubtful, "no --ops: /readyz and /metrics are answered to this machine only"))
+            findings.add(.doubtful, "no --ops: /readyz and /metrics are answered to this machine only")
         }
         if !settings.outside.isEmpty {
             let names = settings.outside.joined(separator: ", ")
             let text = "the file names \(names) for couriers, whose secrets are checked by "
-            findings.append(Finding(.good, text + "`switchboard-courier --only-check` with the same file"))
+            findings.add(.good, text + "`switchboard-courier --only-check` with the same file")
         }
         return findings
     }
@@ -191,7 +187,7 @@ enum Preflight {
                 onBrokenScript: { name, failure in
                     let text = table[name]?.source.compileFault(failure.detail) ?? failure.detail
                     // A state provider is part of two scripts.
-                    if !broken.contains(where: { $0.text == text }) { broken.append(Finding(.wrong, text)) }
+                    if !broken.contains(where: { $0.text == text }) { broken.add(.wrong, text) }
                 },
                 onReady: { facts in
                     func ask(_ name: String, _ take: @escaping (Int?) -> Void) {
@@ -254,19 +250,23 @@ enum Preflight {
                 ? Finding(.good, "Redis \(version), \(name)")
                 : Finding(.wrong, "Redis \(version) is too old: 6.2 or newer is needed"))
         if facts.evictsKeys {
-            findings.append(
-                Finding(.doubtful, "maxmemory-policy evicts keys, and with them logs: set it to noeviction"))
+            findings.add(.doubtful, "maxmemory-policy evicts keys, and with them logs: set it to noeviction")
         }
         if !facts.hasAppendOnlyFile {
-            findings.append(
-                Finding(.doubtful, "appendonly is off: a restart of Redis begins new epochs, and clients are told"))
+            findings.add(.doubtful, "appendonly is off: a restart of Redis begins new epochs, and clients are told")
         }
         if facts.pausesSyncs {
-            findings.append(
-                Finding(
-                    .doubtful,
-                    "no-appendfsync-on-rewrite is yes: a restart of Redis begins new epochs, whatever appendfsync is"))
+            findings.add(
+                .doubtful,
+                "no-appendfsync-on-rewrite is yes: a restart of Redis begins new epochs, whatever appendfsync is")
         }
         return findings
+    }
+}
+
+extension [Preflight.Finding] {
+    /// Adds a finding.
+    mutating func add(_ verdict: Preflight.Verdict, _ text: String) {
+        append(Preflight.Finding(verdict, text))
     }
 }

@@ -1,3 +1,4 @@
+import Core
 import Operations
 import RedisLink
 
@@ -79,21 +80,9 @@ struct UpgradeStep: Sendable {
     /// A word quoted for a shell.
     private static func quoted(_ word: String) -> String {
         let isPlain = word.utf8.allSatisfy { byte in
-            byte.isLetterOrDigit || "+@-_./:".utf8.contains(byte)
+            ASCII.isLetter(byte) || ASCII.isDigit(byte) || "+@-_./:".utf8.contains(byte)
         }
         let parts = word.split(separator: "'", omittingEmptySubsequences: false)
         return isPlain ? word : "'" + parts.joined(separator: "'\\''") + "'"
-    }
-}
-
-extension UInt8 {
-    /// Whether it is one of `0-9A-Za-z`.
-    fileprivate var isLetterOrDigit: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"):
-            true
-        default: false
-        }
     }
 }

@@ -40,7 +40,7 @@ import Testing
 
     @Test func aRouteNamesArgumentsByEitherName() throws {
         let all = try catalogue(WireNameTests.song)
-        #expect(try descriptor().routes.map(\.path) == ["/v1/a/{shopId}/{id}", "/v1/a/{shopId}/{id}"])
+        #expect(try descriptor().routes.map(\.path.description) == ["/v1/a/{shopId}/{id}", "/v1/a/{shopId}/{id}"])
         for (method, status) in [(HTTPMethod.post, 201), (.put, 204)] {
             guard case .command(_, let route, let path) = all.route(method: method, segments: ["v1", "a", "X", "s"])
             else {

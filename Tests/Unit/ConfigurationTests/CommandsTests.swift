@@ -1,6 +1,7 @@
-import Configuration
 import Core
 import Testing
+
+@testable import Configuration
 
 /// Each command's own settings, help and version.
 @Suite struct CommandsTests {

@@ -67,9 +67,4 @@ import Testing
         #expect(WebhookWork(topic, reply: reply, patterns: patterns, sinceMs: 0, wallMs: 0) == nil)
         #expect(work(done: "0", last: 2, before: "a", Int.max) == nil)
     }
-
-    @Test func gapsGetALineInASecondThatCountsTheOthers() {
-        var notes = GapNotes()
-        #expect([0, 1, 999, 1_000, 1_001, 2_500].map { notes.took(nowMs: $0) } == [0, nil, nil, 2, nil, 1])
-    }
 }

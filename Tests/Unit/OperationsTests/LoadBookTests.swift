@@ -1,5 +1,7 @@
+import Configuration
 import FoundationEssentials
 import RedisLink
+import Service
 import TestSupport
 import Testing
 
@@ -13,13 +15,13 @@ import Testing
         var book = LoadBook(user: "switchboard")
         let first = book.learned(.missing("no 'multi'"), of: "a:1", wallMs: 5)
         let line = try #require(first)
-        #expect(line.isWarning && line.text.contains("could not load its own file"))
-        #expect(line.fields.last?.value == "ACL SETUSER default off resetpass ~* &* +@all, then ACL SAVE")
+        #expect(line.level == .warn && line.text.contains("could not load its own file"))
+        #expect(line.fields.last?.1 == "ACL SETUSER default off resetpass ~* &* +@all, then ACL SAVE")
         #expect(book.learned(.missing("no 'multi'"), of: "a:1", wallMs: 6) == nil)
         #expect(book.state.sinceMs == 5 && book.figures.map(\.canLoad) == [0])
         let last = book.learned(.sufficient, of: "a:1", wallMs: 7)
         let end = try #require(last)
-        #expect(!end.isWarning && book.state == .fine() && book.figures.map(\.canLoad) == [1])
+        #expect(end.level == .info && book.state == .fine() && book.figures.map(\.canLoad) == [1])
     }
 
     @Test func whatIsRightFromTheStartIsNoNews() {

@@ -1,4 +1,5 @@
 import Configuration
+import Service
 import Testing
 
 @testable import Operations
@@ -9,7 +10,7 @@ import Testing
         #expect(table.red.isEmpty && table.warned.isEmpty)
         let transport = table.set(.rights, .red("wrong_type", figures: [("detail", "a")]), wallMs: 5)
         #expect(transport?.level == .error && transport?.text == "changes of rights cannot be read")
-        #expect(transport?.figures.map(\.name) == ["row", "reason", "detail", "mend"])
+        #expect(transport?.fields.map(\.0) == ["row", "reason", "detail", "mend"])
         #expect(table.set(.rights, .red("wrong_type", figures: [("detail", "b")]), wallMs: 6) == nil)
         #expect(table.red == [.rights] && table[.rights]?.sinceMs == 5)
         #expect(table.set(.rights, .red("timed_out"), wallMs: 7) != nil && table[.rights]?.sinceMs == 5)

@@ -1,3 +1,4 @@
+import Configuration
 import Core
 import RedisLink
 import Service
@@ -16,7 +17,7 @@ struct NodeBookTests {
     @Test mutating func aClockIsLoggedWhenItChanges() {
         #expect(book.learned([other()], offsetMs: 3).isEmpty)
         let wrong = book.learned([other()], offsetMs: 3_600_000)
-        #expect(wrong.map(\.text) == ["the clock of this process is wrong"] && wrong[0].isWarning)
+        #expect(wrong.map(\.text) == ["the clock of this process is wrong"] && wrong[0].level == .warn)
         #expect(book.isAlone && book.verdict?.mend != nil)
         #expect(book.learned([other()], offsetMs: 3_600_001).isEmpty, "no news")
         #expect(book.learned([], offsetMs: 3_600_001).count == 1)
@@ -29,9 +30,9 @@ struct NodeBookTests {
         #expect(book.learned([other()], offsetMs: 0).isEmpty)
         let mixed = book.learned([other(), other(version: "9.9.9")], offsetMs: 0)
         #expect(mixed.map(\.text) == ["processes of several versions share this redis"])
-        #expect(mixed[0].fields.contains { $0.name == "versions" && $0.value.contains("9.9.9") })
+        #expect(mixed[0].fields.contains { $0.0 == "versions" && $0.1.contains("9.9.9") })
         #expect(book.groups.map(\.count) == [1, 1, 1])
         #expect(book.learned([other(version: "9.9.9")], offsetMs: 0).isEmpty)
-        #expect(book.learned([other()], offsetMs: 0).map(\.isWarning) == [false])
+        #expect(book.learned([other()], offsetMs: 0).map(\.level) == [.info])
     }
 }

@@ -15,10 +15,14 @@ import Testing
         return sweep
     }
 
+    private func page(_ cursor: String, _ names: [String]) -> KeyPage? {
+        KeyPage(.array([.string(Array(cursor.utf8)), .array(names.map { .string(Array($0.utf8)) })]))
+    }
+
     /// The topics that a page of these keys leads to.
     private func ended(_ sweep: inout EpochSweep, _ names: [String], cursor: String = "0", nowMs: Int = 1) -> [String] {
         guard case .scan = sweep.next(nowMs: nowMs) else { return ["no scan"] }
-        sweep.scanned((Array(cursor.utf8), names.map { Array($0.utf8) }), nowMs: nowMs)
+        sweep.scanned(page(cursor, names), nowMs: nowMs)
         guard case .end(let topics) = sweep.next(nowMs: nowMs) else { return [] }
         return topics.map(\.description)
     }
@@ -41,7 +45,7 @@ import Testing
         #expect(early == .wait && sweep.nextMs == 45)
         let second = sweep.next(nowMs: 45)
         #expect(second == .scan(cursor: Array("17".utf8)))
-        sweep.scanned((Array("0".utf8), []), nowMs: 46)
+        sweep.scanned(page("0", []), nowMs: 46)
         let last = sweep.next(nowMs: 86)
         #expect(last == .finished)
         #expect(sweep.figures == EpochSweep.Figures(ended: 1))
@@ -53,10 +57,10 @@ import Testing
         let first = sweep.next(nowMs: 1)
         #expect(first == .scan(cursor: Array("0".utf8)))
         sweep.connected(life: Array("two".utf8), nowMs: 2)
-        sweep.scanned((Array("0".utf8), [Array("shop:1#meta".utf8)]), nowMs: 3)
+        sweep.scanned(page("0", ["shop:1#meta"]), nowMs: 3)
         let again = sweep.next(nowMs: 43)
         #expect(again == .scan(cursor: Array("0".utf8)))
-        sweep.scanned((Array("0".utf8), [Array("shop:1#meta".utf8)]), nowMs: 44)
+        sweep.scanned(page("0", ["shop:1#meta"]), nowMs: 44)
         let end = sweep.next(nowMs: 44)
         #expect(end == .end([topic(1)]))
     }
