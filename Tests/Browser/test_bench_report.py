@@ -45,6 +45,7 @@ RUNS = [
     fanout("floor", 20, 1), fanout("switchboard", 20, 2), fanout("floor", 100, 1), fanout("switchboard", 100, 2),
     fanout("ws", 100, 4, lost=12, delivered=99988, passed=False, notes=[HOSTILE],
            settings={"connections": "100", "rate": "100", "label": HOSTILE}),
+    fanout("nchan", 100, 3, refused=5, refusedClients=1, passed=False),
     idle("floor", 11), idle("switchboard", 17),
     {"scenario": HOSTILE, "target": "x", "targetVersion": HOSTILE, "settings": {HOSTILE: HOSTILE}, "passed": False,
      "notes": [], "seconds": 0, "series": []},
@@ -86,13 +87,24 @@ def test_targets_are_plotted_side_by_side(page, report):
     memory = page.locator("figure", has_text="Memory per connection")
     expect(memory.locator("svg")).to_contain_text("1.55 ×")
     page.get_by_role("tab", name="100/s").click()
-    expect(page.locator(".panel:visible").first.locator("tbody tr")).to_have_count(3)
+    expect(page.locator(".panel:visible").first.locator("tbody tr")).to_have_count(4)
 
 
 def test_losses_are_words(page, report):
     show(page, report)
     expect(page.locator(".wrong")).to_contain_text("12 of 100,000 deliveries")
     expect(page.get_by_role("tab", name="100/s · losses")).to_be_visible()
+
+
+def test_a_run_with_refusals_has_no_figures(page, report):
+    show(page, report)
+    expect(page.locator(".wrong")).to_contain_text("1 clients and 5 publishes were refused: not counted")
+    page.get_by_role("tab", name="100/s").click()
+    row = page.locator(".panel:visible").first.locator("tbody tr", has_text="nchan")
+    expect(row).to_contain_text("failed")
+    # 3 × 2 µs by its figures.
+    expect(row).not_to_contain_text("6.00")
+    expect(page.locator(".panel:visible tbody tr", has_text="Switchboard").first).to_contain_text("4.00")
 
 
 def test_values_are_read_by_keyboard(page, report):
