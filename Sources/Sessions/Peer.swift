@@ -196,7 +196,11 @@ public final class Peer: SessionOutput {
     }
 
     func send(_ delivery: Delivery, _ encoding: Encoding, at sessionID: SessionID, isBacklog: Bool) -> Bool {
-        guard let transport else { return true }
+        guard let transport else {
+            // The connection has ended, and the session receives what had come before it leaves its topics.
+            services.reports.undeliverable(delivery)
+            return true
+        }
         var own: EventDecoration?
         if isDecorating, let position = delivery.message.position {
             own = machine.decorate(delivery.topic, position, at: sessionID) {
