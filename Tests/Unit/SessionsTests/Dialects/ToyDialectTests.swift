@@ -43,6 +43,20 @@ import Testing
         #expect(gateway.encodingsMade == 2)
     }
 
+    /// The peer of an ended connection took the events of the tick and counted them nowhere.
+    @Test func eventsThatTheEndFindsOnTheirWayAreCounted() throws {
+        let transport = ToyLine(gateway, ToyDialect())
+        transport.client("1 +shop:42")
+        gateway.topics.confirmed(topic)
+        try gateway.receive(topic, "e")
+        try gateway.receive(topic, "f")
+        transport.peer?.ended()
+        gateway.topics.endBatch()
+        let report = gateway.topics.report(topic)
+        #expect(report.handed == 2 && report.droppedGone == 2)
+        #expect(report.isBalanced)
+    }
+
     /// One connection, two doors: the same topic comes through both, as each door has it.
     @Test func doorsAreIdentitiesOfTheirOwn() throws {
         let transport = ToyLine(gateway, ToyDialect())

@@ -45,14 +45,19 @@ final class ToyGateway {
     /// How many times an event was written.
     var encodingsMade: Int { statistics.encodings.value }
 
-    /// An event comes on the channel.
+    /// An event comes on the channel, and is handed over at the end of the tick.
     func event(_ topic: Topic, _ name: String) throws {
+        try receive(topic, name)
+        topics.endBatch()
+    }
+
+    /// An event comes on the channel.
+    func receive(_ topic: Topic, _ name: String) throws {
         let offset = offsets[topic, default: 0] + 1
         offsets[topic] = offset
         let event = try #require(EventName(name))
         let position = Position(epoch: [UInt8(ascii: "e")], offset: offset)
         topics.received(topic, ChannelMessage(position: position, event: event, id: nil, data: Array("{}".utf8)))
-        topics.endBatch()
     }
 }
 
