@@ -77,6 +77,7 @@ final class DemoRunner: NodeResident {
         }
         timer = try ReactorTimer(reactor) { [unowned self] in tick() }
         timer?.set(atMs: reactor.nowMs)
+        reactor.onTurnEnd = { [unowned store] in store.sendPublishes() }
     }
 
     func end() { reactor.stop() }

@@ -105,7 +105,6 @@ public final class EventLog: TopicReader {
         pages = SharedReader(scheduler)
         peeks = SharedReader(scheduler)
         replays = SharedReader(scheduler)
-        reactor.onTurnEnd = { [unowned self] in sendPublishes() }
     }
 
     /// Whether calls can be made now.
@@ -197,7 +196,8 @@ public final class EventLog: TopicReader {
         EventLog.tell(group, .failure(RedisFailure(kind).refusal))
     }
 
-    private func sendPublishes() {
+    /// Sends the publishes that this tick has gathered; called when all of its messages have been read.
+    public func sendPublishes() {
         while let step = publishes.next(nowMs: reactor.nowMs) {
             switch step {
             case .call(let group): send(group)

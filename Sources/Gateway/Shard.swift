@@ -127,10 +127,7 @@ final class Shard {
         timer?.set(atMs: reactor.nowMs)
         nodeBus = try Shard.begin(bus, node, reactor, self)
         reactor.onMailbox = { [unowned self] in takeMessages() }
-        reactor.onTurnEnd = { [unowned self, sendPublishes = reactor.onTurnEnd] in
-            endTurn()
-            sendPublishes()
-        }
+        reactor.onTurnEnd = { [unowned self] in endTurn() }
         reactor.onTickEnd = { [unowned self] in
             bus.endTick()
             nodeBus?.endTick()
@@ -205,7 +202,7 @@ final class Shard {
         polling.endBatch()
     }
 
-    /// Hands over the events of this tick, and sends its subscriptions.
+    /// Hands over the events of this tick, and sends its subscriptions and publishes.
     private func endTurn() {
         if topics.hasEvents {
             polling.beginBatch()
@@ -214,6 +211,7 @@ final class Shard {
             if topics.hasRounds, reactor.alarmMs == Int.max { serveSlice() }
         }
         bus.endTurn()
+        store.sendPublishes()
     }
 
     /// Serves the members of a large topic, one slice a tick, with a pause after each round.
