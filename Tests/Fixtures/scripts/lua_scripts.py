@@ -122,10 +122,15 @@ def expanded(text: str) -> str:
 
 def script_text(path: Path) -> str:
     """A script with shared texts and numbers in place of their names. Files of no built-in pack stay as they are."""
+    return _built_in_text(path) if LUA in path.parents else path.read_text()
+
+
+@functools.cache
+def _built_in_text(path: Path) -> str:
     text, pack = path.read_text(), pack_of(path)
     if pack == "core":
         text = expanded(text)
-    numbers = constants(pack) if pack else {}
+    numbers = constants(pack)
     return PIECES.sub(lambda match: numbers.get(match[0], match[0]), text) if numbers else text
 
 
