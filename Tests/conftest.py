@@ -5,7 +5,7 @@ import pytest
 # Files whose tests share something costly: so many processes run them, each all tests of its files.
 TOGETHER = {"Browser/": 3}
 # Fixtures that are costly to have in each process: one process runs all tests of a file that use one.
-SHARED = {"cluster"}
+SHARED = {"cluster", "played", "checked_floor"}
 # The longest tests come first, so that none of them begins when everything else has ended. Each name stands for all
 # tests that begin with it; the order here is theirs.
 LONGEST = (

@@ -7,7 +7,7 @@ call does all its work.
 import json
 
 from Fixtures.scripts.lua_scripts import NOW_MS
-from weight_site import Site  # noqa: F401  for those who run the cases
+from weight_site import Site, kept  # noqa: F401  Site for those who run the cases
 
 CASES = {}
 USERS = 10_000
@@ -22,6 +22,7 @@ def case(function):
 # Leaderboards
 
 
+@kept
 def board(site):
     site.fill(lambda pipe, n: pipe.zadd("leaderboard:c", {f"user-{n:08}-{'y' * 20}": n + 0.123456789}), USERS)
 
@@ -74,6 +75,7 @@ MANY = [f"user-{number}" for number in range(465)]
 SHORT = ["u"] * 2_047
 
 
+@kept
 def session(site, tracks=499, voters=None):
     """A session with a full queue of the largest tracks; `voters` are named for each of them."""
     site.commands.start_session(shopId="s", random="a" * 32)
@@ -201,6 +203,7 @@ def stop_session(site):
 # Notifications and feeds
 
 
+@kept
 def inbox(site):
     data = json.dumps({"values": list(range(1_540))})
     assert 8_000 < len(data) <= 8_192
@@ -240,6 +243,7 @@ def mark_all_read(site):
     return call
 
 
+@kept
 def follows(site, count=1_000, text=None):
     text = text or json.dumps({"id": "p", "barberId": "b", "text": "w" * 300})
     for number in range(count):
@@ -291,6 +295,7 @@ def publish_post(site):
 # Rights
 
 
+@kept
 def withdrawn(site):
     site.fill(lambda pipe, n: pipe.zadd("#revoked", {f"u:user-{n:08}": NOW_MS + n}), USERS)
     site.fill(lambda pipe, n: pipe.hset("#revoked-before", f"u:user-{n:08}", NOW_MS // 1_000), USERS)
@@ -334,6 +339,7 @@ def present(n):
                       separators=(",", ":"))
 
 
+@kept
 def here(site):
     """A topic with as many members as it may have, each saying as much as it may."""
     site.db.hset("room:1#here", "#", "e1 7")

@@ -5,6 +5,7 @@ import json
 from Fixtures.scripts.chats import Joins
 from Fixtures.scripts.lua_scripts import NOW_MS
 from weight_cases import case
+from weight_site import kept
 
 MEMBERS = 50
 KEPT = 10_000
@@ -18,6 +19,7 @@ def member(number):
     return f"user-{number:03}-{'m' * 19}"  # as long as the ids that common issuers give
 
 
+@kept
 def blocks(site, count=PEOPLE):
     site.db.sadd("user:ann#blocks", *(f"user-{n:04}-{'b' * 100}" for n in range(count)))
     site.db.sadd("user:ann#mutes", *(f"user-{n:04}-{'b' * 100}" for n in range(count)))
@@ -104,6 +106,7 @@ def export_people(site):
 # Conversations
 
 
+@kept
 def conversation(site, text="x" * 400, everybody_read=True):
     """A group with all its members and messages; half a message back everybody has read everything."""
     key, last = f"conversation:{GROUP}", NOW_MS - 1
@@ -298,6 +301,7 @@ def erase_member(site):
 # Lists
 
 
+@kept
 def lists(site):
     """A full list, mostly of full groups."""
     members = [member(n) for n in range(MEMBERS)]

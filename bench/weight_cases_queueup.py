@@ -4,6 +4,7 @@ import json
 
 from Fixtures.scripts.chats import Joins
 from weight_cases import CASES, Site, case
+from weight_site import kept
 
 ID = "5f0c2b1e-0000-4000-8000-000000000001"
 DAY_MS = 86_400_000
@@ -21,6 +22,7 @@ def song(number: int, size: int = 510) -> str:
     return json.dumps(told, separators=(",", ":"))
 
 
+@kept
 def listening(site: Site, songs: int = SONGS, people: int = PEOPLE, skips: int = 200) -> None:
     """A session that u0 hosts, that u1 to u499 take part in."""
     commands, db = site.commands, site.db

@@ -4,6 +4,7 @@ import json
 
 from Fixtures.scripts.lua_scripts import NOW_MS
 from weight_cases import CASES, LONG, MANY, SHORT, USERS, board, case, inbox, session
+from weight_site import kept
 
 
 def booking(status="confirmed", **members):
@@ -17,6 +18,7 @@ def booking(status="confirmed", **members):
 PRESENT = "user-{:06}-" + "u" * 100
 
 
+@kept
 def crowd(site, count=USERS):
     site.fill(lambda pipe, n: pipe.zadd("shop:s#presence", {PRESENT.format(n): NOW_MS + 90_000 + n}), count)
 
@@ -99,6 +101,7 @@ def set_barber(site):
 # Bookings
 
 
+@kept
 def bookings(site, count=990, status="confirmed", **members):
     site.fill(lambda pipe, n: pipe.hset("shop:s#bookings", f"b{n:04}", booking(status, **members)), count)
     site.commands.set_shop(shopId="s", utcOffsetMinutes=60)

@@ -7,9 +7,10 @@
 # The optimiser takes four fifths of a build's time, so the tests run what it has not touched. `make check` and the CI
 # run them on the release build as well, with those that need it (`shipped`): they count what the optimiser leaves.
 #
-# The clients' tests mostly wait (several processes run them: WORKERS, by default three for each core). What they leave
-# of the processor builds and runs the unit tests. The output is that of the product's build, of the unit tests and of
-# the clients' tests, in this order; the last lines are the two runners' own.
+# One build makes the programs and the unit tests: the modules of one are mostly a chain, and the others fill the cores.
+# The clients' tests mostly wait (several processes run them: WORKERS, by default three for each core). The unit tests
+# run on what they leave of the processor. The output is that of the build, of the unit tests and of the clients' tests,
+# in this order; the last lines are the two runners' own.
 #
 # A few clients' tests that failed beside the others are run once more, alone, and told by name: a busy host finds
 # races, of tests and of what they test, and one look at the log tells them apart from what is broken.
@@ -56,24 +57,19 @@ trap end EXIT
 environments=$!
 pids+=("$environments")
 
-# Only what the clients' tests run; the apps' library is compiled with its unit tests.
 if [ -n "$shipped" ]; then
     build=(--configuration release --static-swift-stdlib)
     binaries=$PWD/.build/release
     marked="not thorough"
 else
-    build=("${test_build[@]}")
+    build=(--build-tests "${test_build[@]}")
     binaries=$PWD/.build/unit/debug
     marked="not thorough and not shipped"
 fi
-for product in switchboard switchboard-courier switchboard-bench; do
-    GLIBC_TUNABLES=$compilers_memory swift build --product "$product" "${build[@]}"
-done
+GLIBC_TUNABLES=$compilers_memory swift build "${build[@]}"
 
-# Both runs share the processor, so that neither ends long after the other.
 unit_tests() {
-    GLIBC_TUNABLES=$compilers_memory swift build --product switchboardPackageTests "${test_build[@]}" &&
-        scripts/walls.py .build/unit/debug/index/store --self-test &&
+    scripts/walls.py .build/unit/debug/index/store --self-test &&
         nice swift test --skip-build "${test_build[@]}"
 }
 unit=

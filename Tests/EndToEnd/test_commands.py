@@ -9,7 +9,8 @@ import pytest
 
 from Fixtures.apps.operator_scripts import script, write_scripts
 from Fixtures.clients.native import _run
-from Fixtures.processes.gateway import API_KEY, error_code
+from Fixtures.clients.tokens import SECRET
+from Fixtures.processes.gateway import API_KEY, Gateway, error_code
 from Fixtures.waiting import eventually
 
 ROLES = ("anonymous", "user", "service", "worker")
@@ -53,20 +54,33 @@ def directory(tmp_path_factory):
     return write_scripts(tmp_path_factory.mktemp("scripts"), **scripts())
 
 
+# None is in the way, unless a test gives one.
+MANY = {"messagesPerSecond": 100_000, "userActionsPerSecond": 100_000}
+
+
 @pytest.fixture
 def start(gateway, directory):
-    """Starts a gateway with the scripts and no limit in the way, unless a test gives one."""
-
+    """Starts a gateway of a test's own with the scripts."""
     def start(*flags, limits=None, **options):
-        limits = {"messagesPerSecond": 100_000, "userActionsPerSecond": 100_000} | (limits or {})
-        return gateway("--scripts", directory, *flags, limits=limits, **options)
+        return gateway("--scripts", directory, *flags, limits=MANY | (limits or {}), **options)
 
     return start
 
 
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory, shared_server, certificate, directory):
+    """A gateway with the scripts, for the tests that leave it as it is."""
+    gateway = Gateway(tmp_path_factory.mktemp("lasting"), shared_server.url, certificate, SECRET,
+                      "--scripts", str(directory), limits=MANY)
+    yield gateway.start().wait_ready()
+    gateway.stop()
+
+
 @pytest.fixture
-def gw(start):
-    return start()
+def gw(lasting):
+    """That gateway; fails the test in which it died."""
+    yield lasting
+    assert lasting.process.poll() is None, lasting.log_text[-4000:]
 
 
 @pytest.fixture
@@ -279,7 +293,8 @@ def pipelined(client, shop: str, count: int, first: int = 0) -> None:
     _run(send())
 
 
-def test_commands_of_a_session_keep_their_order(gw, shop, token, db):
+def test_commands_of_a_session_keep_their_order(start, shop, token, db):
+    gw = start()
     with gw.client(token=token("u1")) as client:
         pipelined(client, shop, 200)
         for number in range(200):
@@ -330,7 +345,8 @@ def test_redis_away_and_back(start, server, shop, token):
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_answer_is_a_fault_and_no_frame(gw, shop, token, name):
+def test_a_hostile_answer_is_a_fault_and_no_frame(start, shop, token, name):
+    gw = start()
     with gw.client(token=token("u1")) as client, gw.http() as http:
         error = client.refused(f"hostile_{name}", {"shopId": shop}, "internal")
         assert "hostile" not in error["data"]["message"], "what is wrong is the operator's to know"
@@ -344,7 +360,8 @@ def test_a_hostile_answer_is_a_fault_and_no_frame(gw, shop, token, name):
     assert all(line["script"] == f"command/hostile_{name}" and line["fault"] for line in faults()), faults()
 
 
-def test_a_fault_names_file_and_line(gw, shop, token):
+def test_a_fault_names_file_and_line(start, shop, token):
+    gw = start()
     with gw.client(token=token("u1")) as client:
         client.refused("hostile_fault", {"shopId": shop}, "internal")
     text = scripts()["hostile_fault"]

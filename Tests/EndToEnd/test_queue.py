@@ -155,7 +155,7 @@ def converge(changes, screens, db, bursts, size, seconds_max):
 
 
 @pytest.mark.parametrize("server, bursts, size", [
-    pytest.param("server", 4, 400, id="server"),
+    pytest.param("server", 2, 300, id="server"),
     pytest.param("server", 10, 400, id="server at length", marks=pytest.mark.thorough),
     pytest.param("group", 2, 150, id="group"), pytest.param("cluster", 2, 150, id="cluster"),
 ], indirect=["server"])
@@ -165,7 +165,7 @@ def test_with_keyspace_events(changes, worker, server, bursts, size):
 
 
 @pytest.mark.parametrize("bursts, size", [
-    pytest.param(2, 500, id="short"), pytest.param(4, 750, id="at length", marks=pytest.mark.thorough)])
+    pytest.param(2, 250, id="short"), pytest.param(4, 750, id="at length", marks=pytest.mark.thorough)])
 def test_without_keyspace_events(changes, worker, server, bursts, size):
     """Only sweeps tell the worker; each finds everything within 5 s."""
     worker("--keyspace-events", "never", server=server)

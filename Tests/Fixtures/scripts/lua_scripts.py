@@ -122,10 +122,15 @@ def expanded(text: str) -> str:
 
 def script_text(path: Path) -> str:
     """A script with shared texts and numbers in place of their names. Files of no built-in pack stay as they are."""
+    return _built_in_text(path) if LUA in path.parents else path.read_text()
+
+
+@functools.cache
+def _built_in_text(path: Path) -> str:
     text, pack = path.read_text(), pack_of(path)
     if pack == "core":
         text = expanded(text)
-    numbers = constants(pack) if pack else {}
+    numbers = constants(pack)
     return PIECES.sub(lambda match: numbers.get(match[0], match[0]), text) if numbers else text
 
 
@@ -136,19 +141,31 @@ def needed(shared: list[str], own: str) -> list[str]:
 
 @functools.cache
 def needed_once(shared: tuple[str, ...], own: str) -> tuple[str, ...]:
-    """The same, found once for each script: it takes longer than most tests."""
-    def words(text, hides=False):
-        lines = (line for line in text.split("\n") if hides or not re.match(" *--", line))
-        return set(re.findall(r"\w+", "\n".join(lines)))
+    """The same, found once for each script."""
+    files = [_pieces(text) for text in shared]
+    flat = [piece for pieces in files for piece in pieces]
+    named = _words(own, re.search(r"\[[\[=]", own) is not None).union(
+        *(words for names, words, _ in flat if not names))
+    waiting = [piece for piece in flat if piece[0]]
+    while found := [piece for piece in waiting if piece[0] & named]:
+        waiting = [piece for piece in waiting if not piece[0] & named]
+        named = named.union(*(words for _, words, _ in found))
+    return tuple("".join(text if not names or names & named else "\n" * text.count("\n") for names, _, text in pieces)
+                 for pieces in files)
 
-    pieces = [[(set(re.findall(r"^-- @only (.*)", piece)[0].split()) if piece.startswith("-- @only ") else set(), piece)
-               for piece in re.split(r"(?=^-- @only )|(?<=^-- @end\n)", text, flags=re.M)] for text in shared]
-    flat = [each for file in pieces for each in file]
-    named = words(own, hides=re.search(r"\[[\[=]", own)).union(*(words(text) for names, text in flat if not names))
-    for _ in flat:
-        named = named.union(*(words(text) for names, text in flat if names & named))
-    return tuple("".join(text if not names or names & named else "\n" * text.count("\n") for names, text in file)
-                 for file in pieces)
+
+@functools.cache
+def _pieces(text: str) -> list[tuple[set[str], set[str], str]]:
+    """The pieces of a shared text: the names for which each is there (none: always), its words, and its text."""
+    return [(set(re.findall(r"^-- @only (.*)", piece)[0].split()) if piece.startswith("-- @only ") else set(),
+             _words(piece), piece)
+            for piece in re.split(r"(?=^-- @only )|(?<=^-- @end\n)", text, flags=re.M)]
+
+
+def _words(text: str, hides: bool = False) -> set[str]:
+    """The words of a text, without its comments unless these may hide in a string of several lines."""
+    lines = (line for line in text.split("\n") if hides or not re.match(" *--", line))
+    return set(re.findall(r"\w+", "\n".join(lines)))
 
 
 def source(*names: str, quick: bool = True) -> bytes:
