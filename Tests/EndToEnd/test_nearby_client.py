@@ -29,7 +29,8 @@ def place_server(tmp_path_factory):
 @pytest.fixture(scope="module")
 def nodes(tmp_path_factory, place_server, certificate):
     """A gateway and a worker with the pack; every test is somewhere else on the globe."""
-    gateway = Gateway(tmp_path_factory.mktemp("gateway"), place_server.url, certificate, SECRET, *PACKS)
+    gateway = Gateway(tmp_path_factory.mktemp("gateway"), place_server.url, certificate, SECRET, *PACKS,
+                      limits={"userActionsPerSecond": 1_000})
     worker = Worker(tmp_path_factory.mktemp("worker"), place_server.url, *PACKS)
     gateway.start().wait_ready()
     worker.start()

@@ -7,7 +7,7 @@
 -- @key      listening user:{userId}#listening
 -- @returns  {sessions: [{id, join_code, joined_at, is_current}]}
 -- @cost     O(n) in the sessions told, at most 50
--- @weight   300
+-- @weight   400
 -- @rate     60/60 s user
 -- @rate     5/1 s user
 -- @readonly

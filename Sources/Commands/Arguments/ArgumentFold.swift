@@ -14,7 +14,7 @@ public enum ArgumentFold: String, CaseIterable, Sendable {
             return text.map(ASCII.lowercased)
         case .pair:
             let parts = text.split(separator: UInt8(ascii: "_"), omittingEmptySubsequences: false)
-            guard parts.count == 2, parts[1].lexicographicallyPrecedes(parts[0]) else { return text }
+            guard parts.count == 2, !parts[1].isEmpty, parts[1].lexicographicallyPrecedes(parts[0]) else { return text }
             return Array(parts[1] + [UInt8(ascii: "_")] + parts[0])
         }
     }
