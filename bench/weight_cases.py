@@ -163,6 +163,17 @@ def track_found(site):
 
 
 @case
+def untold_refresh(site):
+    session(site)
+
+    def call(n):
+        site.db.zadd("dj:s#untold", {f"track-{number:04}-{'t' * 100}": 1 for number in range(20)})
+        site.db.config_resetstat()
+        return site.commands.untold_refresh(shopId="s", token=n + 1)
+    return call
+
+
+@case
 def add_track(site):
     session(site, 450)
     return lambda n: site.commands.add_track(
@@ -225,6 +236,17 @@ def notify(site):
     data = {"values": list(range(1_500))}
     return lambda n: site.commands.notify(userId="u", type="t", title="i" * 200, body="b" * 2_000, data=data,
                                           now_ms=NOW_MS + 1_000 + n)
+
+
+@case
+def notify_many(site):
+    def call(n):
+        site.db.delete("#outbox")
+        site.db.config_resetstat()
+        return site.commands.notify_many(
+            campaignId="c", users=[f"user-{number:03}" for number in range(100)], type="t", title="i" * 200,
+            body="b" * 2_000, data=json.dumps({"values": list(range(800))}), id=f"op-{n}")
+    return call
 
 
 @case

@@ -223,6 +223,29 @@ def remove_member(site):
 
 
 @case
+def rename_conversation(site):
+    conversation(site)
+    return fresh(site, lambda n: site.commands.rename_conversation(conversationId=GROUP, userId=member(0), title=n))
+
+
+@case
+def delete_conversation(site):
+    def call(n):
+        site.db.hset(f"conversation:{PAIR}#facts", "last", NOW_MS + n)
+        return site.commands.delete_conversation(conversationId=PAIR, userId="ann")
+    return fresh(site, call)
+
+
+@case
+def end_group(site):
+    def call(n):
+        site.db.flushdb()
+        conversation(site)
+        return fresh(site, lambda n: site.commands.end_group(role="worker", conversationId=GROUP))(n)
+    return call
+
+
+@case
 def list_again(site):
     conversation(site)
     return fresh(site, lambda n: site.commands.list_again(role="worker", conversationId=GROUP, userId=member(0)))

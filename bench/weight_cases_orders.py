@@ -1,4 +1,6 @@
-"""The script of orders at its limits: it reads and writes nothing, and asks for one token."""
+"""The scripts of orders at their limits: one asks for a token, one reads the newest events of a log."""
+
+import json
 
 from weight_cases import case
 
@@ -6,3 +8,18 @@ from weight_cases import case
 @case
 def order_pass(site):
     return lambda n: site.commands.call("order_pass", role="service", random=f"{n + 1:032x}", orderId=f"o{n}")[0]
+
+
+@case
+def state_order(site):
+    """No event has a status; the weight of a join without a state is taken off."""
+    topic = "order:o"
+    for number in range(20):
+        site.scripts.publish(topic=topic, event="webhook_image_processed", data=json.dumps({"x": "y" * 3_000}))
+    keys, times = [f"{topic}#log", f"{topic}#meta"], []
+    for _ in range(9):
+        site.db.config_resetstat()
+        site.scripts.subscribe(topic=topic)
+        times.append(site.db.info("commandstats")["cmdstat_evalsha"]["usec"])
+    site.without = sorted(times)[2]
+    return lambda n: site.scripts.state("order", keys, pack="orders")

@@ -83,6 +83,44 @@ simple("listening_chat")
 simple("react", reaction="x" * 16)
 simple("say", text="x" * 500)
 simple("leave_listening")
+
+
+@case
+def past_listening(site):
+    listening(site)
+    site.fill(lambda pipe, n: pipe.zadd("user:u1#past", {f"{ID[:-3]}{n:03} code-{n:015}": n + 1}), 50)
+    return call(site, "past_listening", "u1")
+
+
+@case
+def note_host(site):
+    listening(site)
+    return lambda n: site.commands.call("note_host", role="worker", userId="u1", sessionId=ID, leads=True)[0]
+
+
+@case
+def beat_host(site):
+    def run(n):
+        if n == 0:
+            listening(site)
+        site.db.delete(f"session:{ID}#host")
+        site.db.config_resetstat()
+        return site.commands.call("beat_host", role="worker", sessionId=ID, userId="u0")[0]
+    return run
+
+
+@case
+def host_refresh(site):
+    def run(n):
+        if n == 0:
+            listening(site)
+        site.db.hset(f"session:{ID}#session", mapping={"host": "u0", "host_note": "abc - Ann"})
+        site.db.set(f"session:{ID}#host", site.commands.now_ms - 400_000)
+        site.db.config_resetstat()
+        return site.commands.call("host_refresh", sessionId=ID, token=n + 1)[0]
+    return run
+
+
 simple("spotify_search", q="x" * 200)
 
 

@@ -122,6 +122,31 @@ def move_booking(site):
 
 
 @case
+def reschedule_booking(site):
+    bookings(site)
+    return lambda n: site.commands.reschedule_booking(
+        shopId="s", bookingId=f"b{n:04}", scheduledAt=NOW_MS + 86_400_000, id=f"op-{n}")
+
+
+@case
+def shop_bookings(site):
+    bookings(site, 2_000)
+    return lambda n: site.commands.shop_bookings(shopId="s", status="pending", limit=100)
+
+
+@case
+def user_bookings(site):
+    site.fill(lambda pipe, n: pipe.zadd("user:u#bookings", {f"shop-{n % 9} b{n}": NOW_MS + 31_622_400_000 + n}), 1_000)
+    return lambda n: site.commands.user_bookings(userId="u", limit=100)
+
+
+@case
+def set_text(site):
+    return lambda n: site.commands.set_text(shopId="s", word="confirmed", title="t" * 200, body="b" * 1_000,
+                                            titleKey="k" * 100, bodyKey=f"{n:0100}")
+
+
+@case
 def booking_(site):
     bookings(site)
     return lambda n: site.commands.booking(shopId="s", bookingId="b0001", user="u1", role="user")

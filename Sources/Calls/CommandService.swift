@@ -26,6 +26,8 @@ public final class CommandService {
         public var query: [TextArgument] = []
         /// Arguments that the connection implies, by name, so that the caller may omit them.
         public var known: [String: [UInt8]] = [:]
+        /// Whether members of the body that the command does not know are left out.
+        public var ignoresUnknown = false
         /// Identifies the call for a harmless retry, unless the arguments name an `id`.
         public var operation: OperationID?
         /// Random, the connection's own; empty where a connection means nothing.
@@ -77,7 +79,10 @@ public final class CommandService {
             log.write(.error, "a script failed", [("script", name), ("fault", String(text.prefix(500)))])
         }
         heartbeats = context.library.catalogue.heartbeats.map {
-            ($0, HeartbeatQueue(intervalMs: ($0.heartbeatSeconds ?? 20) * 1_000))
+            (
+                $0,
+                HeartbeatQueue(intervalMs: ($0.heartbeatSeconds ?? 20) * 1_000, notesDepartures: $0.takesDepartures)
+            )
         }
     }
 
@@ -112,7 +117,7 @@ public final class CommandService {
             }
             bound = try ArgumentBinder.bind(
                 command, body: request.body, path: request.path, query: request.query, known: request.known,
-                caller: commandCaller, address: payer.address)
+                caller: commandCaller, address: payer.address, ignoresUnknown: request.ignoresUnknown)
             if let refusal = CommandGrants.refusal(
                 command, bound, caller, context.gate.authenticator.verifier.grants)
             {
@@ -291,15 +296,21 @@ public final class CommandService {
     public func sweep() {
         asks.sweep()
         for index in heartbeats.indices {
-            let command = heartbeats[index].command
-            for user in heartbeats[index].queue.due(nowMs: context.nowMs(), max: context.limits.heartbeatsPerSweep) {
-                let arguments = [TextArgument(name: "userId", value: user)]
-                guard let bound = try? ArgumentBinder.bind(command, body: nil, path: arguments, caller: .worker) else {
-                    continue
-                }
-                // A failed one is made up for by the next; the presence it renews outlasts several.
-                runner.run(command, bound, caller: .worker, operation: nil) { _ in }
-            }
+            let (command, max) = (heartbeats[index].command, context.limits.heartbeatsPerSweep)
+            for user in heartbeats[index].queue.due(nowMs: context.nowMs(), max: max) { beat(command, user) }
+            for user in heartbeats[index].queue.departures(max: max) { beat(command, user, isLast: true) }
         }
+    }
+
+    /// Runs a heartbeat; `isLast`: the user's last connection to this shard was closed.
+    private func beat(_ command: CommandDescriptor, _ user: [UInt8], isLast: Bool = false) {
+        var arguments = [TextArgument(name: "userId", value: user)]
+        if command.takesDepartures {
+            arguments.append(TextArgument(name: "by", value: Array("\(context.nodeName).\(context.shard)".utf8)))
+            if isLast { arguments.append(TextArgument(name: "gone", value: Array("true".utf8))) }
+        }
+        guard let bound = try? ArgumentBinder.bind(command, body: nil, path: arguments, caller: .worker) else { return }
+        // A failed one is made up for by the next; the presence it renews outlasts several.
+        runner.run(command, bound, caller: .worker, operation: nil) { _ in }
     }
 }

@@ -97,7 +97,7 @@ public final class CourierRequests {
             finish(id, .success(answer))
         case -1:
             statistics.asksWithoutCourier.add(1)
-            finish(id, .failure(Refusal(.unavailable, via.absent)))
+            finish(id, .failure(Refusal(.unavailable, via.absent, about: .script)))
         default:
             finish(id, CourierRequests.refusal("too many questions to \(via.service) wait; try again"))
         }

@@ -19,14 +19,19 @@ struct HeartbeatQueue {
     }
 
     private let intervalMs: Int
+    /// Whether users without a live connection any more are noted.
+    private let notesDepartures: Bool
     private var present: [[UInt8]: Presence] = [:]
     /// Users without a heartbeat so far.
     private var newcomers = Ring<Turn>()
     private var turns = Ring<Turn>()
+    /// Users whose last connection was closed.
+    private var departed = Ring<[UInt8]>()
     private var stays = 0
 
-    init(intervalMs: Int) {
+    init(intervalMs: Int, notesDepartures: Bool = false) {
         self.intervalMs = intervalMs
+        self.notesDepartures = notesDepartures
     }
 
     /// Number of users with a live connection.
@@ -46,7 +51,21 @@ struct HeartbeatQueue {
     /// A connection of the user was closed.
     mutating func left(_ user: [UInt8]) {
         guard let connections = present[user]?.connections else { return }
-        if connections > 1 { present[user]?.connections = connections - 1 } else { present[user] = nil }
+        guard connections == 1 else {
+            present[user]?.connections = connections - 1
+            return
+        }
+        present[user] = nil
+        if notesDepartures { departed.append(user) }
+    }
+
+    /// At most `max` users who had a heartbeat and have no live connection any more.
+    mutating func departures(max: Int) -> [[UInt8]] {
+        var users: [[UInt8]] = []
+        while users.count < max, let user = departed.popFirst() {
+            if present[user] == nil { users.append(user) }
+        }
+        return users
     }
 
     /// At most `max` users whose turn it is; each has its next turn an interval from now.

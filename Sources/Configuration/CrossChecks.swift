@@ -16,6 +16,7 @@ struct CrossChecks {
             checks.limits()
         case .courier:
             checks.push()
+            checks.keySet()
             checks.limits()
         case .dev, .worker: checks.limits()
         case .moveData:
@@ -91,6 +92,14 @@ struct CrossChecks {
         guard let given = (names + ["apns-url"]).first(where: { values.has($0) }), !missing.isEmpty else { return }
         values.problem(
             values.source(given), "pushes need " + missing.map { "--" + $0 }.joined(separator: " and ") + " too")
+    }
+
+    /// Checks that a fetched key set has a file.
+    private mutating func keySet() {
+        if values.has("jwks-url") != values.has("jwks-file") {
+            let given = values.has("jwks-url") ? "jwks-url" : "jwks-file"
+            values.problem(values.source(given), "--jwks-url and --jwks-file belong together")
+        }
     }
 
     private mutating func limits() {

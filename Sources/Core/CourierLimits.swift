@@ -24,6 +24,14 @@ public struct CourierLimits: Sendable, Equatable {
     public var webhookKnownMax = 100_000
     /// Interval at which a courier scans all topics for events that were not reported.
     public var webhookSweepMs = 300_000
+    /// Longest time that the server of a key set may take to answer.
+    public var keySetMs = 10_000
+    /// Interval at which a courier fetches a key set, and the longest pause after failures.
+    public var keySetRefreshMs = 300_000
+    /// Pause after the first failure to fetch a key set; doubled after each further one.
+    public var keySetRetryMs = 5_000
+    /// Age of the last fetched key set beyond which a courier is not ready.
+    public var keySetLateMs = 3_600_000
 
     /// The defaults.
     public init() {}

@@ -37,6 +37,16 @@ public enum ErrorCode: String, CaseIterable, Sendable {
 
 /// An error sent to a client: a code of the table, and a sentence with the fault and its remedy.
 public struct Refusal: Error, Equatable, Sendable {
+    /// The part of a request that a refusal is about, for apps with sentences of their own.
+    public enum Subject: Equatable, Sendable {
+        /// The request as a whole.
+        case request
+        /// An argument, by its name on the wire.
+        case argument(String)
+        /// The script's own concern: its sentence is the app's already.
+        case script
+    }
+
     /// The kind of error.
     public let code: ErrorCode
     /// A sentence for the developer of the client; never contains a secret or unescaped input.
@@ -47,12 +57,15 @@ public struct Refusal: Error, Equatable, Sendable {
     public let name: String
     /// The HTTP status.
     public let status: Int
+    /// The part of the request that it is about.
+    public let subject: Subject
 
-    /// Makes a refusal.
-    public init(_ code: ErrorCode, _ message: String, retryAfterMs: Int? = nil) {
+    /// Makes a refusal of the gateway's own.
+    public init(_ code: ErrorCode, _ message: String, retryAfterMs: Int? = nil, about subject: Subject = .request) {
         self.code = code
         self.message = message
         self.retryAfterMs = retryAfterMs
+        self.subject = subject
         (name, status) = (code.rawValue, code.httpStatus)
     }
 
@@ -62,5 +75,6 @@ public struct Refusal: Error, Equatable, Sendable {
             ErrorCode.allCases.first { $0.rawValue == name } ?? ErrorCode.allCases.first { $0.httpStatus == status }
             ?? .conflict
         (self.name, self.status, self.message, retryAfterMs) = (name, status, message, nil)
+        subject = .script
     }
 }

@@ -45,6 +45,7 @@ public final class GatewayNode {
     private var tls: TLSContext?
     private var threads: [Reactors.Thread] = []
     private var heapTrim = HeapTrim()
+    private var keySetWatch: FileWatch?
     /// When readiness turned red for a drain, monotonic milliseconds; `nil` unless one is under way.
     private var drainBeganMs: Int?
     /// Number of connections that were open when the node was stopped at once.
@@ -65,6 +66,7 @@ public final class GatewayNode {
         _ settings: GatewaySettings, extraRoutes: ExtraRoutesMaker? = nil, log: Log
     ) throws(StartProblem) {
         self.settings = settings
+        keySetWatch = settings.jwks.map { FileWatch($0) }
         let parts = try NodeParts(settings)
         tls = parts.tls
         SecretFiles.warn(settings, log)
@@ -208,8 +210,9 @@ public final class GatewayNode {
     /// Number of ticks of the loop of each shard; loops that have not started are missing.
     public var turns: [Int] { node.figures.shards.all.map(\.loop.ticks.value) }
 
-    /// Checks the process's resources; called once a second.
+    /// Checks the process's resources, and whether the file of keys is another; called once a second.
     public func watch() {
+        if keySetWatch?.hasChanged() == true { reload() }
         node.health.checkDescriptors(connectionsMax: settings.limits.connectionsMax)
         node.health.checkLoops(node.figures.shards.all)
         node.health.check(node.gate.certificate, days: settings.limits.certificateDays)

@@ -44,7 +44,7 @@ public struct NodeParts: Sendable {
             packs: settings.packs, directory: settings.scripts, namespaces: settings.namespaces.keys,
             reservedPaths: settings.sockets.keys.filter { !$0.contains("{") }
                 + [settings.socketIOPath, "/echo", "/demo"] + WebPages.files.keys,
-            isSharded: redis.topology.isSharded)
+            numbers: settings.packNumbers, isSharded: redis.topology.isSharded)
         try library.refuseSpanning(isSharded: redis.topology.isSharded)
         scripts = try EventLogScripts(library)
         do {

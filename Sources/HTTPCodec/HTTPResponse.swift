@@ -25,6 +25,8 @@ public struct HTTPResponse: Sendable, Equatable {
         public let code: String
         /// The sentence.
         public let message: String
+        /// The part of the request that it is about.
+        public let subject: Refusal.Subject
     }
 
     /// The status; 101 or 200...599.
@@ -115,13 +117,16 @@ public struct HTTPResponse: Sendable, Equatable {
 
     /// The answer `{"error":{"code":...,"message":...}}`, with the fields that its status demands.
     public static func refusal(_ refusal: Refusal, status: Int, keepAlive: Bool) -> HTTPResponse {
-        var response = error(refusal.name, refusal.message, status: status, keepAlive: keepAlive)
+        var response = error(
+            refusal.name, refusal.message, status: status, keepAlive: keepAlive, about: refusal.subject)
         if let waitMs = refusal.retryAfterMs { response.setRetryAfter(ms: waitMs) }
         return response
     }
 
     /// As ``refusal(_:status:keepAlive:)``, with a code that need not be in the table.
-    public static func error(_ code: String, _ message: String, status: Int, keepAlive: Bool) -> HTTPResponse {
+    public static func error(
+        _ code: String, _ message: String, status: Int, keepAlive: Bool, about subject: Refusal.Subject = .request
+    ) -> HTTPResponse {
         var body: [UInt8] = []
         body.append(text: "{\"error\":{\"code\":")
         body.append(jsonString: code)
@@ -129,7 +134,7 @@ public struct HTTPResponse: Sendable, Equatable {
         body.append(jsonString: message)
         body.append(text: "}}")
         var response = json(status: status, body: body, keepAlive: keepAlive)
-        response.failure = Failure(code: code, message: message)
+        response.failure = Failure(code: code, message: message, subject: subject)
         switch status {
         case 401: response.add(.wwwAuthenticate, "Bearer")
         case 415: response.add(.acceptEncoding, "identity")

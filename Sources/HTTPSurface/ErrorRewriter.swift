@@ -29,7 +29,7 @@ struct ErrorRewriter {
         let rewritten = errors.answer(
             RouteErrors.Refused(
                 code: failure.code, message: failure.message, status: response.status, request: name,
-                retryAfterSeconds: response.retryAfterSeconds))
+                retryAfterSeconds: response.retryAfterSeconds, about: failure.subject))
         var answer = response.rewritten(status: rewritten.status, body: rewritten.body)
         guard !request.isEmpty else { return answer }
         if let value = HTTPHeaderValue(request) { answer.set(.xRequestID, value) }

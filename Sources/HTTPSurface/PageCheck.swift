@@ -12,15 +12,20 @@ struct PageCheck {
     let context: HTTPContext
 
     /// The refusal of a request from a page that may not connect; `nil` for any other request.
-    func refusal(_ head: HTTPRequestHead, _ origin: ClientAddress) -> Refusal? {
-        guard let refusal = context.gate.refusalOfOrigin(head, isSecure: origin.isSecure) else { return nil }
+    ///
+    /// `takesAny`: a gateway that lets pages of any origin connect lets this one.
+    func refusal(_ head: HTTPRequestHead, _ origin: ClientAddress, takesAny: Bool = true) -> Refusal? {
+        guard let refusal = context.gate.refusalOfOrigin(head, isSecure: origin.isSecure, takesAny: takesAny) else {
+            return nil
+        }
         note(head, origin)
         return refusal
     }
 
     /// The refusal of a foreign page's request for data that only this machine may read; `nil` for other requests.
     func refusalOfForeign(_ head: HTTPRequestHead, _ origin: ClientAddress) -> Refusal? {
-        if context.gate.isOwnHost(head) { return refusal(head, origin) }
+        // A visitor's browser must not fetch what this machine alone may read, whichever pages may connect.
+        if context.gate.isOwnHost(head) { return refusal(head, origin, takesAny: false) }
         note(head, origin)
         return Refusal(
             .forbidden, "Host is no name of this gateway: ask by an address, localhost, or a name of its certificate.")

@@ -105,10 +105,10 @@ public final class CallerGate: Sendable {
     }
 
     /// The refusal of a request from a page that may not connect; `nil` for any other request.
-    public func refusalOfOrigin(_ head: HTTPRequestHead, isSecure: Bool) -> Refusal? {
+    public func refusalOfOrigin(_ head: HTTPRequestHead, isSecure: Bool, takesAny: Bool = true) -> Refusal? {
         let certificate = certificate
         return origins.judge(
-            origins: head.headers.values(of: "origin"), host: head.host, secure: isSecure,
+            origins: head.headers.values(of: "origin"), host: head.host, secure: isSecure, takesAny: takesAny,
             isOwnName: { certificate?.isNamed($0) ?? false }
         ).refusal
     }

@@ -99,6 +99,23 @@ public enum Files {
         return true
     }
 
+    /// The parts of a file's status that a write or a replacement changes.
+    struct Mark: Equatable {
+        let inode: UInt64
+        let size: Int
+        let seconds: Int
+        let nanoseconds: Int
+    }
+
+    /// The mark of a file; `nil` when it cannot be read.
+    static func mark(_ path: String) -> Mark? {
+        status(path).map {
+            Mark(
+                inode: UInt64($0.st_ino), size: Int($0.st_size), seconds: $0.st_mtim.tv_sec,
+                nanoseconds: $0.st_mtim.tv_nsec)
+        }
+    }
+
     private static func status(_ path: String) -> stat? {
         var status = stat()
         return unsafe stat(path, &status) == 0 ? status : nil

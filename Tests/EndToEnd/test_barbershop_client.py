@@ -22,7 +22,8 @@ from websockets.exceptions import InvalidStatus
 
 from Fixtures.clients.native import Client
 from Fixtures.clients.socketio import Phone as SocketIOPhone
-from Fixtures.processes.gateway import API_KEY, command
+from Fixtures.clients.tokens import SECRET
+from Fixtures.processes.gateway import API_KEY, Gateway, command
 
 
 class Phone(Client):
@@ -360,3 +361,26 @@ def test_the_social_view_counts_new_posts(gw, phone, token, topics):
     update = one.hears("feed_updates")
     assert update.pop("timestamp") and update == {"type": "new_post", "postId": "p1", "barberId": barber}
     assert one.hears("feed:new_post")["id"] == "p1"
+
+
+def test_a_state_is_an_event_where_the_operator_says_so(tmp_path, shared_server, certificate, topic):
+    """The app's listener is called with the present value, and reads no `state` of an answer."""
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps({"sockets": {"/queue": {"first": {"shop": "queue:update"}, "socketio": True}}}))
+    gateway = Gateway(tmp_path, shared_server.url, certificate, SECRET, "--config", str(config)).start().wait_ready()
+    shop = topic.split(":")[1]
+    try:
+        host, port = gateway.address()
+        with Phone(f"wss://{host}:{port}/queue", certificate.trusting_context()) as phone:
+            phone.say("subscribe", {"shopId": shop})
+            state = phone.expect("subscribed")["data"]["state"]
+            assert phone.expect("queue:update") == {"topic": topic, "event": "queue:update", "data": state}
+            assert state["queueLength"] == 0
+        with SocketIOPhone(gateway, namespaces=("/queue",)) as page:
+            page.emit("subscribe", {"shopId": shop}, namespace="/queue")
+            assert page.hears("queue:update", "/queue")["queueLength"] == 0
+        with gateway.client() as plain:
+            plain.subscribe(topic)
+            plain.expect_nothing()
+    finally:
+        gateway.stop()

@@ -208,9 +208,9 @@ def test_a_track_that_is_added_by_its_id_is_described(courier, gw, worker, topic
         phone.subscribe(f"dj:{shop}")
         added = command(http, "add_track", shopId=shop, trackId="track7", userId="ann")
         assert (added["trackId"], added["trackName"]) == ("track7", "")
-        phone.expect("track:added")
-        told = phone.expect("track:described")["data"]
+        told = phone.expect("track:added")["data"]
         assert (told["trackName"], told["artistName"], told["duration_ms"]) == ("Blue", "Ann", 7_000)
+        assert (told["addedBy"], told["score"], told["position"]) == ("ann", 1, 1)
         state = phone.subscribe(f"dj:{shop}")["state"]["queue"][0]
         assert (state["trackName"], state["albumArt"]) == ("Blue", "https://i.example/300")
 

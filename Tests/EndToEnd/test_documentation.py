@@ -53,7 +53,9 @@ def test_named_metrics_are_metrics(gw, worker, tmp_path, shared_server, certific
     courier = CourierProcess(tmp_path / "courier", shared_server.url, certificate, {
         "services": {"spotify": {"token-url": None}},
         "webhooks": {"none": {"url": "https://127.0.0.1:1", "secret-file": str(tmp_path / "secret"),
-                              "topics": ["order:no-such"]}}}, *Apns(tmp_path).flags("https://127.0.0.1:1"))
+                              "topics": ["order:no-such"]}}},
+        "--jwks-url", "https://127.0.0.1:1/keys", "--jwks-file", str(tmp_path / "jwks"),
+        *Apns(tmp_path).flags("https://127.0.0.1:1"))
     try:
         text = gw.metrics().text + one.metrics().text + courier.start().metrics().text
     finally:

@@ -304,10 +304,13 @@ def test_nothing_of_others_is_read_or_forged_with_a_token_of_ones_own(pair, peop
 
 def test_an_underscore_in_an_id_opens_no_conversation(node, token):
     """A user called `x_y` would have entered the conversation of `x` and `y_z`."""
-    for user, place in (("x", "x_y_z"), ("x_y", "x_y_z"), ("z", "x_y_z"), ("b", "b_a")):
+    for user, place in (("x", "x_y_z"), ("x_y", "x_y_z"), ("z", "x_y_z")):
         with node.client(token=token(user)) as socket:
             socket.refused("subscribe", {"topic": f"conversation:{place}"}, "bad_request")
             socket.refused("send_message", {"conversationId": place, "id": "m", "text": "x"}, "bad_request")
+    # A topic has its one name.
+    with node.client(token=token("b")) as socket:
+        socket.refused("subscribe", {"topic": "conversation:b_a"}, "bad_request")
     with node.client(token=token("x_y")) as one:
         made = one.request("create_conversation", {"members": ["z"]})
         assert made["event"] == "ack", made

@@ -116,6 +116,7 @@ class V1(Frames):
                 "broadcast": {"ack": False, "self": False}, "presence": {"key": ""}, "postgres_changes": [],
                 "private": False}}}))
         reply = json.loads(self.receive_raw())
+        reply["payload"]["response"].pop("state", None)  # of an order that has events already
         assert reply == {"topic": f"realtime:{topic}", "event": "phx_reply", "ref": "1", "payload": {
             "status": "ok", "response": {"postgres_changes": []}}}
 
@@ -135,7 +136,7 @@ class V2(Frames):
     def enter(self, topic: str, token: str) -> None:
         self.push("1", "1", f"realtime:{topic}", "phx_join", {
             "config": self.CONFIG, "access_token": token, "version": "supabase-swift/2.55.1"})
-        assert self.reply() == {"postgres_changes": []}
+        assert self.reply() | {"state": None} == {"postgres_changes": [], "state": None}
 
     def next_payload(self, topic: str, event: str) -> dict:
         frame = self.pull()
@@ -245,6 +246,66 @@ def test_an_order_is_its_owners(orders, order, token):
             assert http.post(REST, json=forged).status_code == status
     with orders.http() as http:
         assert http.get(f"/v1/topics/{order}").json()["offset"] == 0
+
+
+def test_a_refused_join_is_told_by_a_system_message_too(orders, order, token):
+    """The app shows `system` with status error; the reply alone is what newer clients read."""
+    reason = f"Unauthorized: You do not have permissions to read from this Channel topic: {order}"
+    with Frames(orders, token("u2", topics=[order + "x"])) as stranger:
+        assert stranger.join(f"realtime:{order}", status="error")["reason"] == reason
+        frame = stranger.pull()
+        assert frame[2:4] == [f"realtime:{order}", "system"]
+        assert (frame[4]["status"], frame[4]["message"]) == ("error", reason)
+
+
+@pytest.mark.parametrize("kind", [Older, V1, V2])
+def test_who_joins_late_sees_where_the_order_stands(orders, order, token, kind):
+    """The newest event with a status stands in the reply, although events without one came after it."""
+    mine = token("u1", topics=[order])
+    number = order.removeprefix("order:")
+    for event, payload in story(number)[:4]:
+        broadcast(orders, {"topic": order, "event": event, "payload": payload})
+    with kind(orders, mine) as app:
+        answer = joined_late(app, order, mine)
+    assert answer == {"postgres_changes": [], "state": {
+        "event": "processing_started",
+        "payload": {"order_id": number, "status": "processing", "timestamp": AT}}}
+
+
+def joined_late(app, topic, token):
+    """What the reply of a join has."""
+    config = {"broadcast": {"ack": False, "self": False}, "presence": {"key": ""}, "postgres_changes": []}
+    if isinstance(app, V1):
+        app.send_raw(json.dumps({"topic": f"realtime:{topic}", "event": "phx_join", "ref": "1", "join_ref": "1",
+                                 "payload": {"access_token": token, "config": config}}))
+        return json.loads(app.receive_raw())["payload"]["response"]
+    app.push("1", "1", f"realtime:{topic}", "phx_join", {"config": config, "access_token": token})
+    return app.reply()
+
+
+def test_a_publishable_key_publishes_where_anyone_may(tmp_path, shared_server, certificate, topics):
+    """The cURL of the app's documents, on a gateway whose operator has opened the namespace; and nowhere else."""
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps({"namespaces": {"order": {"subscribe": "anyone", "publish": "anyone"}}}))
+    gateway = Gateway(tmp_path, shared_server.url, certificate, SECRET, "--packs", "orders", "--config", str(config))
+    keys = tmp_path / "api-keys"
+    keys.write_text(keys.read_text() + "app:publishable-key-of-the-app-0001:public\n")
+    gateway.start().wait_ready()
+    try:
+        topic = topics("order")
+        with Frames(gateway, PUBLIC) as app, gateway.http(key=None) as http:
+            app.join(f"realtime:{topic}")
+            message = {"topic": topic, "event": "test_event", "payload": {"test": "data"}}
+            answer = http.post(REST, json={"messages": [message]}, headers={"apikey": PUBLIC})
+            assert (answer.status_code, answer.content) == (202, b""), answer.text
+            while (frame := app.pull())[3] != "broadcast":
+                pass
+            assert frame[4]["event"] == "test_event"
+            answer = http.post(REST, json={"messages": [message | {"topic": "user:u1"}]}, headers={"apikey": PUBLIC})
+            assert answer.status_code == 401
+            assert http.post(REST, json={"messages": [message]}).status_code == 401, "without any key"
+    finally:
+        gateway.stop()
 
 
 # Customers without an account: the order's own secret

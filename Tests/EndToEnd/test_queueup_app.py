@@ -169,6 +169,64 @@ def test_rates_are_told_as_429(phone, code):
     assert isinstance(response.json()["error"], str) and int(response.headers["retry-after"]) >= 1
 
 
+def test_sentences_are_for_people(phone, code):
+    """What the app shows in `error` and `detail`: no argument's name, no type, no unit."""
+    ann = phone("Ann")
+    assert refused(ann.create, "with space") == (
+        422, "A join code has 4 to 20 letters and digits, without spaces.")
+    assert refused(ann.create, "abc") == (422, "A join code has 4 to 20 characters")
+    ann.create(code)
+    song = ann.add()["id"]
+    assert refused(ann.vote, song, 2) == (422, "A vote is up or down.")
+    assert refused(ann.vote, song, 0) == (422, "A vote is up or down")
+    assert refused(ann.call, "POST", "/songs/add", track("x") | {"duration_ms": -1}) == (
+        422, "Something in this request is missing or not right.")
+    told = []
+    for _ in range(20):
+        if told:
+            break
+        response = ann.send("POST", "/sessions/create", {"join_code": "one-more"})
+        if response.status_code == 429:
+            told.append(response.json()["error"])
+    assert told == ["You are doing this too often. Please wait a moment and try again."]
+
+
+def test_a_song_may_have_everything_that_a_music_service_says(phone, code):
+    ann = phone("Ann")
+    ann.create(code)
+    song = ann.call("POST", "/songs/add", track("Blue") | {"popularity": 71, "explicit": False, "href": None})
+    assert song["song"] == track("Blue")
+
+
+def test_what_has_not_changed_is_not_sent_again(phone, code):
+    """The app asks at each event: nine times a second, and mostly nothing has changed."""
+    ann = phone("Ann")
+    ann.create(code)
+    first = ann.send("GET", "/sessions/current")
+    tag = first.headers["etag"]
+    assert first.headers["cache-control"] == "private, no-cache"
+    headers = {"Authorization": f"Bearer {ann.token}", "If-None-Match": tag}
+    answers = [ann.http.get("/api/v1/sessions/current", headers=headers) for _ in range(9)]
+    assert {(answer.status_code, answer.content, answer.headers["etag"]) for answer in answers} <= {(304, b"", tag)}, (
+        [answer.status_code for answer in answers])
+    ann.add()
+    changed = ann.http.get("/api/v1/sessions/current", headers=headers)
+    assert changed.status_code == 200 and changed.headers["etag"] != tag
+
+
+def test_the_session_is_passed_on(phone, code):
+    ann, bob = phone("Ann"), phone("Bob")
+    id = ann.create(code)["session"]["id"]
+    bob.join(code)
+    socket = bob.listen(id)
+    joined(socket, id)
+    ann.control(host_id=bob.user.upper())
+    assert hear(socket, "session.updated")[0]["host"] == bob.me
+    bob.control(is_locked=True)
+    assert refused(ann.control, is_locked=False) == (403, "You are not the host of this session")
+    assert [one["join_code"] for one in ann.call("GET", "/sessions/history")["sessions"]] == [code]
+
+
 def test_chat_reactions_and_tickets(phone, code):
     ann, bob = phone("Ann"), phone("Bob")
     id = ann.create(code)["session"]["id"]

@@ -5,7 +5,7 @@ import json
 import pytest
 import redis
 
-from Fixtures.scripts.dj_model import NOT_PRESENT, SHOP, flat, iso, spotify, state
+from Fixtures.scripts.dj_model import NOT_PRESENT, NOT_THERE, SHOP, flat, iso, spotify, state
 from Fixtures.scripts.dj_party import TOPIC, add, failure, party, standing, vote  # noqa: F401 a fixture among them
 from Fixtures.scripts.lua_scripts import NOW_MS
 
@@ -71,7 +71,7 @@ def test_who_is_not_there_may_not(party, db, unchanged, user):
     add(party, "t1")
     with unchanged():
         assert failure(vote, party, "t1", "up", user, id="op-1") == NOT_PRESENT
-        assert failure(add, party, "t2", user, id="op-2") == NOT_PRESENT
+        assert failure(add, party, "t2", user, id="op-2") == NOT_THERE
 
 
 def test_refusals_change_nothing(party, unchanged):

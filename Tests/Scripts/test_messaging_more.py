@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from Fixtures.scripts.chats import chats, commands, refused
+from Fixtures.scripts.chats import Joins, chats, commands, refused
 from Fixtures.scripts.lua_scripts import NOW_MS, built_in, lasting
 
 PAIR = "ann_bob"
@@ -53,6 +53,63 @@ def test_presence_is_told_where_a_user_has_written(chats, db):
     chats.commands.call("beat_chats", now_ms=NOW_MS + 200_000, **beat)
     chats.commands.relay()
     assert presence(chats)[2:] == [("bob", True, "2026-11-20T20:06:40.123Z")]
+
+
+def test_presence_is_told_where_a_user_has_read(chats, db):
+    """The partner sees who reads a conversation before the first answer; a mark of delivery is not enough for that."""
+    beat = {"role": "worker", "userId": "bob"}
+    chats.send("ann", PAIR, id="m1")
+    chats.commands.call("beat_chats", **beat)
+    chats.commands.relay()
+    chats.do("delivered", "bob", PAIR, upTo="m1")
+    assert presence(chats) == []
+    chats.do("read", "bob", PAIR, upTo="m1")
+    assert presence(chats) == [("bob", True, "2026-11-20T20:03:20.123Z")]
+    state = Joins(chats.commands).state(PAIR, "ann")
+    assert [member["online"] for member in state["members"]] == [False, True]
+    chats.commands.call("seen_refresh", userId="bob", now_ms=NOW_MS + 70_000)
+    chats.commands.relay()
+    assert presence(chats)[-1][:2] == ("bob", False)
+    chats.send("bob", PAIR)
+    assert db.exists("user:bob#opened") == 0 and db.zcard("user:bob#spoken") == 1
+
+
+def test_the_end_of_the_last_connection_is_told_within_seconds(chats, db):
+    for user in ("ann", "bob"):
+        chats.send(user, PAIR)
+
+    def beat(by, step, **more):
+        chats.commands.call("beat_chats", role="worker", userId="bob", by=by, now_ms=NOW_MS + step, **more)
+        chats.commands.relay()
+
+    def refresh(step):
+        answer = chats.commands.call("seen_refresh", userId="bob", now_ms=NOW_MS + step)[0]
+        chats.commands.relay()
+        return answer
+
+    beat("one.0", 0)
+    beat("two.0", 500)
+    assert [shown for _, shown, _ in presence(chats)] == [True]
+    beat("one.0", 1_000, gone=True)
+    assert refresh(20_000) == {"idle": False, "again_ms": NOW_MS + 65_500}, "another device is there"
+    beat("two.0", 20_000, gone=True)
+    assert refresh(20_001) == {"idle": False, "again_ms": NOW_MS + 23_000}
+    beat("two.1", 22_000)
+    assert refresh(23_000)["idle"] is False and len(presence(chats)) == 1, "the phone is back on another network"
+    beat("two.1", 30_000, gone=True)
+    assert refresh(33_000) == {"idle": True}
+    assert presence(chats)[-1][1:] == (False, "2026-11-20T20:03:50.123Z")
+    beat("two.1", 31_000, gone=True)
+    assert len(presence(chats)) == 2, "a late word tells nothing"
+
+
+def test_a_gateway_that_died_counts_until_its_heartbeats_end(chats, db):
+    for user in ("ann", "bob"):
+        chats.send(user, PAIR)
+    for by, step, more in (("dead.0", 0, {}), ("one.0", 1_000, {}), ("one.0", 40_000, {"gone": True}),
+                           ("one.0", 66_000, {}), ("one.0", 67_000, {"gone": True})):
+        chats.commands.call("beat_chats", role="worker", userId="bob", by=by, now_ms=NOW_MS + step, **more)
+    assert db.exists("user:bob#leaving") == 1, "65 s after its last heartbeat the dead one counts no more"
 
 
 def test_presence_is_hidden_from_the_blocked(chats):
@@ -244,7 +301,7 @@ def test_every_script_says_its_rates():
     text = {path.stem: path.read_text() for path in files}
     calls = {name for name, body in text.items()
              if re.search(r"^-- @allow +user", body, re.M) and "@readonly" not in body}
-    assert len(calls) == 13 and [name for name in calls if "-- @rate" not in text[name]] == []
+    assert len(calls) == 15 and [name for name in calls if "-- @rate" not in text[name]] == []
     # What tells each member's list has an end by the day, too: a rate of a minute, kept up, fills Redis.
     for name in ("create_conversation", "add_member", "remove_member", "send_message", "modify_message",
                  "remove_message"):

@@ -17,7 +17,8 @@ ROUNDS = int(os.environ.get("ORDER_ROUNDS", "6"))
 #: Every command that is called through the outbox, with a scene in which calls of several payers for it meet.
 CALLEES = {
     "list_conversation": "messages", "cut_log": "messages", "forget_preview": "messages", "list_again": "joins",
-    "remove_member": "joins",
+    "remove_member": "joins", "end_group": "joins", "notify": "bookings", "note_host": "listening",
+    "beat_host": "listening",
     "change_walls": "walls",
     "show_presence": "presence", "erase_member": "erased", "erase_chats": "erased",
     "blocked_by": "walls", "pair_blocked": "walls", "muted_by": "walls", "erase_people": "erased",

@@ -338,14 +338,15 @@ def test_other_types_change_nothing(commands, db, unchanged, name, arguments):
 
 def test_settings(commands, db):
     nothing = {"shopId": SHOP, "latitude": None, "longitude": None, "radiusMetres": None, "utcOffsetMinutes": None,
-               "estimator": None, "codeOnly": False}
+               "estimator": None, "codeOnly": False, "voters": False}
     assert commands.set_shop(shopId=SHOP) == nothing and not db.exists(f"{TOPIC}#settings")
     commands.check_in_code(shopId=SHOP, random="a" * 32)
     given = {"latitude": -0.1, "longitude": 1 / 3, "radiusMetres": 100, "utcOffsetMinutes": -330,
              "estimator": "simulated"}
-    assert commands.set_shop(shopId=SHOP, **given) == {"shopId": SHOP, "codeOnly": False, **given}
+    assert commands.set_shop(shopId=SHOP, **given) == {
+        "shopId": SHOP, "codeOnly": False, "voters": False, **given}
     assert commands.set_shop(shopId=SHOP, utcOffsetMinutes=60, codeOnly=True) == {
-        "shopId": SHOP, **given, "utcOffsetMinutes": 60, "codeOnly": True}
+        "shopId": SHOP, **given, "utcOffsetMinutes": 60, "codeOnly": True, "voters": False}
     assert commands.set_shop(shopId=SHOP)["codeOnly"] is True
     assert db.hget(f"{TOPIC}#settings", "longitude") == b"0.3333333333333333"
     assert db.hget(f"{TOPIC}#settings", "codeSecret") == b"a" * 32

@@ -149,8 +149,9 @@ def test_votes_of_a_guest_who_is_no_more_there_are_taken_back(bar, db):
         bar.call("request_skip", guest)
     assert bar.pass_by(1)["idle"] is False
     bar.commands.now_ms += 300_000
-    assert bar.commands.call("beat_listener", role="worker", userId=stays)[0] == {"guest": True}
-    assert bar.commands.call("beat_listener", role="worker", userId="bob")[0] == {"guest": False}
+    assert bar.commands.call("beat_listener", role="worker", userId=stays)[0] == {"guest": True, "host": False}
+    assert bar.commands.call("beat_listener", role="worker", userId="bob")[0] == {
+        "guest": False, "host": False}
     bar.relay()
     assert bar.pass_by(290_000)["again_ms"] > bar.commands.now_ms and bar.votes()[1] == (second, 2)
     before = len(bar.heard(bar.id))

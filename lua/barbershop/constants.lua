@@ -1,11 +1,16 @@
 -- The numbers that several scripts of this pack share: NAME = number -- meaning, unit.
 
 BALLOTS_TTL_S = 90000 -- life of a user's ballots after the last vote, s: 25 h, longer than a DJ session
+CLOSED_MS = 691200000 -- time for which a user's home notes a closed booking, ms: 8 days
 CLOSED_TTL_S = 604800 -- life of a closed booking, s: 7 days, then the shop may reuse its number
 COUNT_MAX = 1000000000 -- most services that the estimator of waiting times counts
 CURRENT_BYTES_MAX = 8192 -- longest text of the current track, bytes
 FOLLOWS_MAX = 1000 -- most topics that a user follows: the default of the gateway's followsMax
+HOUR_MS = 3600000 -- an hour, ms
 MEMBER_BYTES_MAX = 200 -- longest member of a leaderboard, bytes
+OPEN_MS = 31622400000 -- time for which a user's home notes an open booking, ms: 366 days
+OPEN_FIELDS_MAX = 2000 -- most open bookings of a shop that are read at once
+PENDING_MS_MAX = 2592000000 -- longest time that a booking is pending, ms: 30 days
 PEOPLE_MAX = 1000000 -- largest number in the figures of a shop's queue
 PLACES_MAX = 32 -- most places where a user is at once
 PLACES_TTL_S = 86400 -- life of a user's set of places after the last heartbeat, s
@@ -17,4 +22,5 @@ SESSION_MS = 86400000 -- longest DJ session, ms: 24 h
 TOLD_MAX = 100 -- most places of a leaderboard that an event has
 TOPIC_CLOSED_TTL_S = 518400 -- life of a closed booking's topic, s: 6 days, over before the shop may reuse the number
 TRACKS_MAX = 16384 -- tracks of one DJ session are fewer; also the weight of a vote in the queue's scores
+UNTOLD_MS = 2000 -- longest wait of a new track for its name before others are told, ms
 VOTES_MAX = 1000000000 -- most votes of either kind for a track

@@ -8,6 +8,7 @@
 -- @include  pair
 -- @include  conversation
 -- @include  message
+-- @include  cleared
 -- @include  counts
 -- @include  member
 -- @key      facts    conversation:{conversationId}#facts

@@ -11,6 +11,7 @@
 -- @include  version
 -- @include  walls
 -- @include  message
+-- @include  cleared
 -- @include  counts
 -- @key      facts    conversation:{conversationId}#facts
 -- @key      messages conversation:{conversationId}#messages

@@ -3,3 +3,5 @@
 FORGOTTEN_S = 604800 -- life of the note about forgotten messages, s: 7 days
 GROUPS_MAX = 200 -- most groups of a user
 MEMBERS_MAX = 50 -- most members of a group
+ONLINE_MS = 65000 -- time from a user's last heartbeat until others are told, ms: three and a little
+TEXT_MAX = 2000 -- most characters of a message (1..10000)

@@ -2,7 +2,7 @@
 -- @summary  Say that a user's device has received a conversation up to a message.
 -- @http     POST /v1/conversations/{conversationId}/delivered
 -- @allow    user|service
--- @arg      conversationId id
+-- @arg      conversationId id fold pair
 -- @arg      userId         user
 -- @arg      upTo           id -- a message's id, or a time in ISO 8601 or milliseconds
 -- @include  pair

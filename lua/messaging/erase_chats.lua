@@ -10,6 +10,9 @@
 -- @key      strangers user:{userId}#strangers
 -- @key      groups    user:{userId}#groups
 -- @key      spoken    user:{userId}#spoken
+-- @key      opened    user:{userId}#opened
+-- @key      beats     user:{userId}#beats
+-- @key      leaving   user:{userId}#leaving
 -- @key      walled    user:{userId}#walled
 -- @key      shown     user:{userId}#shown
 -- @key      awake     user:{userId}#awake
@@ -52,7 +55,7 @@ note_version(key.left, '*', now_ms * 1000)
 
 if left == 0 or #ids == 0 then
   write('UNLINK', key.chats, key.order, key.strangers, key.groups, key.spoken, key.walled, key.shown, key.awake,
-    key.counts, key.due, key.traces, key.forgotten)
+    key.counts, key.due, key.traces, key.forgotten, key.opened, key.beats, key.leaving)
   write('EXPIRE', key.version, LATE_S)
   return {left = 0}
 end
@@ -67,6 +70,7 @@ end
 write('HDEL', key.chats, unpack(ids))
 write('HDEL', key.counts, unpack(ids))
 write('ZREM', key.spoken, unpack(ids))
+write('ZREM', key.opened, unpack(ids))
 write('ZREM', key.traces, unpack(ids))
 write('SREM', key.groups, unpack(ids))
 later('erase_chats', {userId = args.userId})

@@ -8,9 +8,11 @@
 -- @include  conversation
 -- @include  walls
 -- @include  message
+-- @include  cleared
 -- @include  counts
 -- @include  member
 -- @include  leaving
+-- @include  ending
 -- @key      facts    conversation:{conversationId}#facts
 -- @key      roll     conversation:{conversationId}#roll
 -- @key      messages conversation:{conversationId}#messages
@@ -39,8 +41,6 @@
 -- who has been in it for longest. Whom the maker took out stays out: else a user could come back by an erasure.
 
 local BATCH_MAX = 500
-local VERSION_S = 3600
-
 local roll = load_roll(args.conversationId)
 local from = '(' .. decimal(args.after)
 local entries = read('ZRANGEBYSCORE', key.order, from, '+inf', 'WITHSCORES', 'LIMIT', 0, BATCH_MAX)
@@ -85,14 +85,9 @@ emit('conversation:' .. args.conversationId, 'messages:erased', {
   conversationId = args.conversationId, userId = args.userId,
 })
 
--- Leaves nothing of a conversation that has neither messages nor members any more; of a direct one, nor messages.
+-- Ends a conversation that has neither messages nor members any more; a direct one that has no messages.
 local function end_conversation()
-  local version = list_version()
-  write('UNLINK', key.facts, key.roll, key.messages, key.order, key.removed, key.walls, key.walls_at, key.online,
-    key.online_at, key.barred)
-  -- A clock that goes back may not give a version again.
-  write('HSET', key.facts, 'version', version)
-  write('EXPIRE', key.facts, VERSION_S)
+  forget_conversation()
   if is_direct then leave_list(args.userId == first and second or first) end
 end
 
@@ -105,6 +100,7 @@ if is_direct then
   end
   write('HDEL', key.roll, args.userId)
   write('HDEL', key.online, args.userId)
+  write('HDEL', key.facts, 'cleared ' .. args.userId)
 else
   if was_member then take_out(roll, args.userId) end
   if rest == 0 and next(roll) == nil then
@@ -116,7 +112,7 @@ end
 is_gone = function(sender) return sender == args.userId end
 local users, unread = {}, {}
 for user, one in pairs(roll) do
-  users[#users + 1] = user
+  if not has_cleared(user) then users[#users + 1] = user end
   if one.unread > 0 then unread[#unread + 1] = user end
 end
 recount(roll, unread)

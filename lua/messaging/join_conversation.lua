@@ -3,6 +3,7 @@
 -- @include   pair
 -- @include   conversation
 -- @include   message
+-- @include   cleared
 -- @include   page
 -- @key       facts    conversation:{id}#facts
 -- @key       roll     conversation:{id}#roll
@@ -18,7 +19,7 @@
 --
 -- A member is {userId, deliveredMs, readMs, online, lastSeen}. Either user of a direct conversation may join before its
 -- first message. `messages` and `next` are the first page of the command `messages`. `lastSeen` is null for who
--- is not shown: who has not written here, or is walled off from the caller.
+-- is not shown: who has neither written nor read here, or is walled off from the caller.
 
 local STATE_MESSAGES = 50
 
@@ -31,14 +32,14 @@ end
 local found, online, members = read('HGETALL', key.online), {}, {}
 for index = 1, #found, 2 do online[found[index]] = found[index + 1] end
 for user, one in pairs(roll) do
-  local flag, seen = string.match(not walled[user] and one.wrote and online[user] or '', '^([01]) (%d+)$')
+  local flag, seen = string.match(not walled[user] and is_shown(one) and online[user] or '', '^([01]) (%d+)$')
   seen = integer(seen, 0, YEAR_9999_MS)
   members[#members + 1] = '{"userId":"' .. user .. '","deliveredMs":' .. decimal(walled[user] and 0 or one.delivered)
     .. ',"readMs":' .. decimal(walled[user] and 0 or one.read) .. ',"online":' .. tostring(seen ~= nil and flag == '1')
     .. ',"lastSeen":' .. (seen and '"' .. iso(seen) .. '"' or 'null') .. '}'
 end
 table.sort(members)
-local texts, older = page_before(nil, STATE_MESSAGES, receipts_of(roll, walled), walled)
+local texts, older = page_before(nil, STATE_MESSAGES, receipts_of(roll, walled), walled, cleared_ms(caller.user))
 local title = read('HGET', key.facts, 'title')
 return {
   conversationId = args.id, title = title or '', members = raw('[' .. table.concat(members, ',') .. ']'),

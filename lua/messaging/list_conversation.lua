@@ -5,6 +5,7 @@
 -- @arg      conversationId id
 -- @arg      unread         int 0..500
 -- @arg      wrote          bool optional -- the user has written there
+-- @arg      opened         bool optional -- the user has read there for the first time
 -- @arg      lastText       string 0..400 optional -- without it the newest message is as before
 -- @arg      lastId         id optional -- without it there is none
 -- @arg      lastSenderId   id optional
@@ -25,6 +26,7 @@
 -- @key      strangers user:{userId}#strangers
 -- @key      groups    user:{userId}#groups
 -- @key      spoken    user:{userId}#spoken
+-- @key      opened    user:{userId}#opened
 -- @key      blocks    user:{userId}#blocks
 -- @key      mutes     user:{userId}#mutes
 -- @key      shown     user:{userId}#shown
@@ -99,6 +101,7 @@ if args.gone then
   note_version(key.left, id, version)
   write('SREM', key.groups, id)
   write('ZREM', key.spoken, id)
+  write('ZREM', key.opened, id)
   if read('ZSCORE', key.left, '*') then
     write('EXPIRE', key.version, LATE_S)
   else
@@ -167,7 +170,7 @@ local is_count = not old or version > old.v
 local is_newest = args.lastText and (not old or version > old.n)
 local is_roll = args.members and (not old or version > old.r)
 local is_join = args.by and is_group
-if not (is_count or is_newest or is_roll or is_join) then return {listed = true} end
+if not (is_count or is_newest or is_roll or is_join or args.opened) then return {listed = true} end
 
 local chat = old or {m = members, t = '', x = '', l = 0, u = 0, v = 0, n = 0, r = 0, b = {}}
 local old_ms, old_wrote = old and old.l, old and old.w == true
@@ -217,10 +220,18 @@ end
 
 if is_join then write('SADD', key.groups, id) end
 if not old then write('ZREM', key.forgotten, 'id":"' .. id) end
-if chat.w and not old_wrote then
+local is_first = chat.w and not old_wrote
+if is_first then
   if read('ZCARD', key.spoken) >= SPOKEN_MAX then
     write('ZREM', key.spoken, read('ZRANGE', key.spoken, 0, 0)[1])
   end
+  write('ZREM', key.opened, id)
+elseif args.opened and not chat.w then
+  write('ZADD', key.opened, decimal(math.floor(version / 1000)), id)
+  write('ZREMRANGEBYRANK', key.opened, 0, -1 - SPOKEN_MAX)
+  write('EXPIRE', key.opened, TTL_S)
+end
+if is_first or args.opened and not chat.w then
   local seen_ms = integer(read('GET', key.awake), 0, YEAR_9999_MS)
   if seen_ms then
     later('show_presence', {

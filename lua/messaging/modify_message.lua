@@ -2,13 +2,14 @@
 -- @summary  Change the text of a message; its sender may.
 -- @http     PATCH /v1/conversations/{conversationId}/messages/{id}
 -- @allow    user|service
--- @arg      conversationId id
+-- @arg      conversationId id fold pair
 -- @arg      messageId      id as id
 -- @arg      userId         user -- who sent it
--- @arg      text           string 1..2000
+-- @arg      text           string 1..TEXT_MAX
 -- @include  pair
 -- @include  conversation
 -- @include  message
+-- @include  cleared
 -- @include  counts
 -- @key      facts    conversation:{conversationId}#facts
 -- @key      roll     conversation:{conversationId}#roll

@@ -5,6 +5,7 @@
 -- @include  pair
 -- @include  conversation
 -- @include  message
+-- @include  cleared
 -- @include  counts
 -- @key      facts    conversation:{conversationId}#facts
 -- @key      roll     conversation:{conversationId}#roll
@@ -26,7 +27,7 @@ local roll = load_roll(args.conversationId)
 if not is_direct or read('EXISTS', key.roll) == 0 then return {idle = true} end
 local users = {}
 for _, user in ipairs({first, second}) do
-  if not roll[user].is_unknown then users[#users + 1] = user end
+  if not roll[user].is_unknown and not has_cleared(user) then users[#users + 1] = user end
 end
 recount(roll, users)
 store_members(roll, users)

@@ -9,6 +9,7 @@
 --   user:U#strangers  the same, of those in which U has not written
 --   user:U#groups     set of U's groups
 --   user:U#spoken     zset conversationId -> ms, of those in which U has written
+--   user:U#opened     the same, of those which U has read and not written in
 --   user:U#traces     zset conversationId -> ms, of groups that U has left and that still know of U: U's messages are
 --                     there, or the group's maker took U out
 --   user:U#forgotten  zset userId or words -> offset in the log of user:U (forgotten_refresh.lua)

@@ -43,6 +43,11 @@ local function new_member(since)
   return {since = since, delivered = 0, read = 0, unread = 0, wrote = false}
 end
 
+-- Whether others may know when a member is there: who has neither written nor read here is a stranger.
+local function is_shown(one)
+  return one.wrote or one.read > 0
+end
+
 -- When the newest message came, ms; 0 before the first.
 local function last_ms()
   return integer(read('HGET', key.facts, 'last'), 0, YEAR_9999_MS) or 0

@@ -1,5 +1,5 @@
 -- @part     counts
--- @summary  What a member has not read and which message is the newest, counted anew. Needs the part `message`.
+-- @summary  What a member has not read and which message is the newest, counted anew. Needs `message` and `cleared`.
 --
 -- Both are about the newest UNREAD_MAX messages of the conversation that were not removed, without those of users whom
 -- the member does not hear. `unread` in the roll is always what `recount` would give.
@@ -68,9 +68,9 @@ local stored_texts = {} -- messages that were read, by their ids
 
 -- The newest message that a member sees; nil when there is none.
 local function newest_for(user)
-  local walled, place = walls_of(user), 1
+  local walled, place, after = walls_of(user), 1, cleared_ms(user)
   local entry = window_at(place)
-  while entry do
+  while entry and entry.ms > after do
     if not walled[entry.sender] then
       if stored_texts[entry.id] == nil then
         stored_texts[entry.id] = message_of(entry.id, read('HGET', key.messages, entry.id)) or false

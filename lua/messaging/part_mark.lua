@@ -50,9 +50,10 @@ local function move_mark(status)
     if status == 'read' then
       one.read = ms
       local unread = unread_after(math.max(ms, one.since), user, walled)
-      if unread ~= one.unread then
+      -- With the first mark the user is a stranger no more.
+      if unread ~= one.unread or old == 0 then
         one.unread = unread
-        move_lists(roll, {user})
+        move_lists(roll, {user}, nil, old == 0 and ',"opened":true' or nil)
       end
     end
     store_members(roll, {user})

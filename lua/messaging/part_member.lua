@@ -16,13 +16,13 @@ local function title_of(facts_title)
   return type(facts_title) == 'string' and #facts_title <= 400 and facts_title or ''
 end
 
--- The words for lists about who is in the group now.
-local function members_words(roll)
+-- The words for lists about who is in the group now; `title` when this run changes it.
+local function members_words(roll, title)
   local names = {}
   for user in pairs(roll) do names[#names + 1] = user end
   table.sort(names)
   return ',"members":["' .. table.concat(names, '","') .. '"],"title":'
-    .. encode(title_of(read('HGET', key.facts, 'title')))
+    .. encode(title or title_of(read('HGET', key.facts, 'title')))
 end
 
 -- Tells the list of one member all about the group: the members, and the newest message that the member sees, by

@@ -2,7 +2,7 @@
 -- @summary  Say that a user has read a conversation up to a message. Who has read has received.
 -- @http     POST /v1/conversations/{conversationId}/read
 -- @allow    user|service
--- @arg      conversationId id
+-- @arg      conversationId id fold pair
 -- @arg      userId         user
 -- @arg      upTo           id -- a message's id, or a time in ISO 8601 or milliseconds
 -- @include  pair

@@ -9,6 +9,7 @@
 -- @include  conversation
 -- @include  walls
 -- @include  message
+-- @include  cleared
 -- @include  counts
 -- @include  member
 -- @include  leaving

@@ -2,12 +2,13 @@
 -- @summary  Remove a message for everybody; its sender may.
 -- @http     DELETE /v1/conversations/{conversationId}/messages/{id}
 -- @allow    user|service
--- @arg      conversationId id
+-- @arg      conversationId id fold pair
 -- @arg      messageId      id as id
 -- @arg      userId         user -- who sent it
 -- @include  pair
 -- @include  conversation
 -- @include  message
+-- @include  cleared
 -- @include  counts
 -- @key      facts    conversation:{conversationId}#facts
 -- @key      roll     conversation:{conversationId}#roll
@@ -76,7 +77,8 @@ local changed, counted, shown = {}, {}, {}
 for user, one in pairs(roll) do
   local unread = math.max(0, math.min(one.unread + difference(user, one), UNREAD_MAX))
   local newest = not walled[user] and newest_for(user)
-  local was_shown = not walled[user] and not one.is_unknown and (not newest or newest.ms < message.ms)
+  local was_shown = not walled[user] and not one.is_unknown and message.ms > cleared_ms(user)
+    and (not newest or newest.ms < message.ms)
   if unread ~= one.unread then
     one.unread = unread
     changed[#changed + 1] = user

@@ -1,29 +1,34 @@
--- @summary  Tell a user's conversations that the user has gone, when no heartbeat came for a while.
+-- @summary  Tell a user's conversations that the user has gone: the last connection ended, or no heartbeat comes.
 -- @refresh  user:{userId}#shown
 -- @arg      userId id
 -- @include  version
--- @key      awake  user:{userId}#awake
--- @key      shown  user:{userId}#shown
--- @key      spoken user:{userId}#spoken
+-- @include  awake
+-- @key      awake   user:{userId}#awake
+-- @key      leaving user:{userId}#leaving
+-- @key      shown   user:{userId}#shown
+-- @key      spoken  user:{userId}#spoken
+-- @key      opened  user:{userId}#opened
 -- @key      version user:{userId}#version
 -- @calls    show_presence
 -- @returns  {idle, again_ms}
 -- @cost     O(n) in the conversations told, at most 100
 -- @weight   1200
+--
+-- A phone that changes its network is back within LEAVING_MS. A gateway that dies says nothing, so ONLINE_MS after the
+-- last heartbeat the user has gone, too.
 
-local ONLINE_MS = 65000 -- three heartbeats and a little
-local TOLD_MAX = 100
+local LEAVING_MS = 3000 -- time from the end of the last connection until others are told
 
 if read('GET', key.shown) ~= '1' then return {idle = true} end
-local last = integer(read('GET', key.awake), 0, INTEGER_MAX) or 0
-if last > now_ms then last = now_ms end
-if now_ms - last < ONLINE_MS then return {idle = false, again_ms = last + ONLINE_MS} end
-write('DEL', key.shown)
-local words = '","userId":"' .. args.userId .. '","online":false,"at":' .. decimal(last) .. ',"version":'
-  .. decimal(next_version(key.version)) .. '}'
-for _, id in ipairs(read('ZREVRANGE', key.spoken, 0, TOLD_MAX - 1)) do
-  if #id <= 200 and string.find(id, '^[%w._~:-]+$') then
-    later('show_presence', '{"conversationId":"' .. id .. words)
-  end
+local last = math.min(integer(read('GET', key.awake), 0, INTEGER_MAX) or 0, now_ms)
+local leaving = integer(read('GET', key.leaving), 0, INTEGER_MAX)
+local due = last + ONLINE_MS
+if leaving then
+  last = math.min(leaving, now_ms)
+  due = math.min(due, last + LEAVING_MS)
 end
+if now_ms < due then return {idle = false, again_ms = due} end
+write('DEL', key.shown)
+write('DEL', key.leaving)
+tell_presence(false, last)
 return {idle = true}

@@ -2,10 +2,10 @@
 -- @summary  Send a message to a conversation. It is stored once for its id; a retry is answered with what is stored.
 -- @http     POST /v1/conversations/{conversationId}/messages 201
 -- @allow    user|service
--- @arg      conversationId id -- of a group, or the ids of the two users, sorted, joined by _
+-- @arg      conversationId id fold pair -- of a group, or the ids of the two users, joined by _
 -- @arg      messageId      id as id -- made by the client; nobody else can use it in this conversation
 -- @arg      userId         user -- who sends
--- @arg      text           string 1..2000
+-- @arg      text           string 1..TEXT_MAX
 -- @include  pair
 -- @include  conversation
 -- @include  message

@@ -21,12 +21,12 @@
 -- @weight   400
 -- @idempotent
 --
--- A member who has not written here is not shown. Of two calls the one of the later version counts, whichever comes
--- first.
+-- A member who has neither written nor read here is not shown. Of two calls the one of the later version counts,
+-- whichever comes first.
 
 local roll = load_roll(args.conversationId)
 local one = roll[args.userId]
-if not one or not one.wrote then return {told = false} end
+if not one or not is_shown(one) then return {told = false} end
 if not is_newer(key.online_at, args.userId, args.version) then return {told = false} end
 local at = math.max(0, math.min(args.at, YEAR_9999_MS))
 local now = (args.online and '1 ' or '0 ') .. decimal(at)

@@ -2,7 +2,7 @@
 -- @summary  Tell a conversation that a user types, or no longer does. Nothing is kept.
 -- @http     POST /v1/conversations/{conversationId}/typing
 -- @allow    user|service
--- @arg      conversationId id
+-- @arg      conversationId id fold pair
 -- @arg      userId         user -- who types
 -- @arg      typing         bool = true
 -- @include  pair

@@ -40,7 +40,7 @@
 -- @returns  {nearby: [{id, user, distance}], cursor} -- the nearest 6 to 12 within 2 km; cursor as of `nearby`
 -- @cost     O(log n) in the listeners of the cell, O(k) in those who see or are seen, at most 100
 -- @weight   2000
--- @rate     12/60 s user
+-- @rate     90/60 s user
 -- @idempotent
 --
 -- The place is rounded first of all, and nothing more exact is kept, told or called with. No answer is remembered for

@@ -50,7 +50,7 @@ if type(artists) == 'table' and string.byte(args.artists) == 91 then
   artists, are_artists = array(artists), are_artists and count == #artists
 end
 if not are_artists then
-  fail('bad_request', 'artists must be a string, or a list of at most ' .. ARTISTS_MAX .. ' strings')
+  fail('bad_request', 'This song names no artists, or more than ' .. ARTISTS_MAX)
 end
 local queued = read('ZCARD', key.order)
 if queued >= QUEUE_MAX then fail('queue_full', 'The queue is full: it takes ' .. QUEUE_MAX .. ' songs') end
@@ -77,9 +77,9 @@ local entry = {
   },
 }
 local text = encode(entry)
-if #text > SONG_BYTES_MAX then fail('too_large', 'The song takes more than ' .. SONG_BYTES_MAX .. ' bytes as JSON') end
+if #text > SONG_BYTES_MAX then fail('too_large', 'The title, the artists and the album of this song are too long') end
 if session.current and session.bytes + #text > QUEUE_BYTES_MAX then
-  fail('queue_full', 'The queue is full: its songs take ' .. QUEUE_BYTES_MAX .. ' bytes')
+  fail('queue_full', 'The queue is full. Add this song when some others have been played.')
 end
 
 local open = string.sub(text, 1, -2)

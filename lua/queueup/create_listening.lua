@@ -11,6 +11,7 @@
 -- @include  apart
 -- @key      listening user:{userId}#listening
 -- @key      sessions  user:{userId}#sessions
+-- @key      past      user:{userId}#past
 -- @key      code      joincode:{joinCode}
 -- @key      blocks    user:{userId}#blocks
 -- @key      session   session:{sessionId}#session
@@ -34,12 +35,12 @@ local CODE_MIN, CODE_MAX = 4, 20
 
 if caller.guest then fail('forbidden', 'Guests cannot create sessions. Please sign in first.') end
 if #args.joinCode < CODE_MIN or #args.joinCode > CODE_MAX then
-  fail('bad_request', 'join_code must have ' .. CODE_MIN .. ' to ' .. CODE_MAX .. ' characters')
+  fail('bad_request', 'A join code has ' .. CODE_MIN .. ' to ' .. CODE_MAX .. ' characters')
 end
 if read('GET', key.code) then fail('code_taken', 'This join code is already in use. Please choose another.') end
 local former = read('HMGET', key.listening, 'session', 'tag', 'code')
 
-local tag = string.sub(random, 1, 12)
+local tag = new_tag()
 local session = {created = now_ms, ends = now_ms + SESSION_MS, host = args.userId, host_note = stay(tag)}
 write('SET', key.code, args.sessionId, 'PXAT', session.ends)
 write('HSET', key.session, 'created', decimal(now_ms), 'ends', decimal(session.ends), 'code', args.joinCode,
@@ -50,12 +51,14 @@ write('HSET', key.people, args.userId, session.host_note)
 keep_blocks(args.userId, read('SRANDMEMBER', key.blocks, BLOCKS_MAX))
 admit('session:' .. args.sessionId, args.userId)
 for _, name in ipairs({key.session, key.people, key.members, key.apart}) do ends_with(session, name) end
-write('HSET', key.listening, 'session', args.sessionId, 'tag', tag, 'code', args.joinCode, 'guest', '0')
+write('HSET', key.listening, 'session', args.sessionId, 'tag', tag, 'code', args.joinCode, 'guest', '0',
+  'host', '1')
 ends_with(session, key.listening)
 write('ZREMRANGEBYSCORE', key.sessions, '-inf', decimal(now_ms))
 write('ZADD', key.sessions, decimal(session.ends), args.sessionId)
 write('ZREMRANGEBYRANK', key.sessions, 0, -1 - SESSIONS_USER_MAX)
 ends_with(session, key.sessions)
+note_past(args.joinCode)
 if former[1] and former[2] and former[3] then
   later('depart', {sessionId = former[1], userId = args.userId, tag = former[2], code = former[3]})
 end

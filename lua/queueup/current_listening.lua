@@ -19,8 +19,10 @@
 -- @errors   no_session 404
 -- @cost     O(n) in the songs of the queue, at most 80
 -- @weight   2000
--- @rate     120/60 s user
--- @rate     10/1 s user
+-- @rate     900/60 s user
+-- @rate     15/1 s user
 -- @readonly
+--
+-- Apps ask for it at each event of the session, and a session may have nine a second.
 
 return whole_session(own_session(), read('HLEN', key.people))

@@ -23,6 +23,7 @@
 -- @key      ballots session:{sessionId}#ballots#{userId}
 -- @key      guests  session:{sessionId}#guests
 -- @key      chat    session:{sessionId}#chat
+-- @key      seen    session:{sessionId}#host
 -- @key      code    joincode:{code}
 -- @topic    session:{sessionId}
 -- @members
@@ -37,8 +38,9 @@
 -- A user who has come back since has another tag and stays. Once nobody takes part the session has an hour left, so
 -- that its code is soon free again; joining it within the hour takes that back.
 --
--- The votes of a guest are taken back (part_withdrawing.lua). Whom the user blocks stays noted until the session ends,
--- so that what the user has said stays hidden; beyond APART_KEPT fields it is forgotten with the leaving.
+-- A host who leaves may come back; after some minutes another user is the host (host_refresh.lua). The votes of a guest
+-- are taken back (part_withdrawing.lua). Whom the user blocks stays noted until the session ends, so that what the user
+-- has said stays hidden; beyond APART_KEPT fields it is forgotten with the leaving.
 
 local APART_KEPT = 2000
 
@@ -51,6 +53,9 @@ expel('session:' .. args.sessionId, args.userId)
 write('SREM', key.skips, args.userId)
 if read('HLEN', key.apart) > APART_KEPT then keep_blocks(args.userId, {}) end
 local session = open_session()
+if session and session.host == args.userId then
+  write('SET', key.seen, decimal(now_ms), 'PXAT', session.ends)
+end
 local list, has_changed, has_played
 if session and select(2, noted(note)) == 'guest' then
   list = queue()

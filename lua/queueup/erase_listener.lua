@@ -5,6 +5,7 @@
 -- @erases
 -- @key      listening user:{userId}#listening
 -- @key      sessions  user:{userId}#sessions
+-- @key      past      user:{userId}#past
 -- @calls    depart, forget_listener
 -- @returns  {sessions} -- how many sessions hold something of the user
 -- @cost     O(n) in the user's sessions of the last day, at most 50
@@ -18,5 +19,5 @@ if former[1] and former[2] and former[3] then
 end
 local sessions = read('ZRANGE', key.sessions, 0, 49)
 for _, session in ipairs(sessions) do later('forget_listener', {sessionId = session, userId = args.userId}) end
-write('UNLINK', key.listening, key.sessions)
+write('UNLINK', key.listening, key.sessions, key.past)
 return {sessions = #sessions}

@@ -5,11 +5,13 @@
 -- @exports
 -- @key      listening user:{userId}#listening
 -- @key      sessions  user:{userId}#sessions
--- @returns  {session, sessions} -- the session that the user takes part in or null, and those of the last day
+-- @key      past      user:{userId}#past
+-- @returns  {session, sessions, past} -- the session that the user takes part in or null, and those of the last day
 -- @cost     O(n) in the user's sessions of the last day, at most 50
 -- @weight   200
 -- @readonly
 
 return {
   session = read('HGET', key.listening, 'session') or null, sessions = array(read('ZRANGE', key.sessions, 0, 49)),
+  past = array(read('ZRANGE', key.past, 0, SESSIONS_USER_MAX - 1)),
 }

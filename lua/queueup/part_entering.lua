@@ -28,8 +28,9 @@ local function enter(session, may_enter, blocked)
     -- An empty session that somebody comes back to lasts as long as any other.
     if people == 1 then end_at(session, session.created + SESSION_MS) end
   end
-  local tag = string.sub(random, 1, 12)
+  local tag = new_tag()
   local own = stay(tag)
+  local is_guest = string.find(own, '^%x+ guest ') ~= nil
   write('HSET', key.people, args.userId, own)
   see_guest(session, own)
   ends_with(session, key.people)
@@ -39,12 +40,16 @@ local function enter(session, may_enter, blocked)
   admit('session:' .. args.sessionId, args.userId)
   ends_with(session, key.members)
   write('HSET', key.listening, 'session', args.sessionId, 'tag', tag, 'code', session.code,
-    'guest', string.find(own, '^%x+ guest ') and '1' or '0')
+    'guest', is_guest and '1' or '0', 'host', '0')
   ends_with(session, key.listening)
   write('ZREMRANGEBYSCORE', key.sessions, '-inf', decimal(now_ms))
   write('ZADD', key.sessions, decimal(session.ends), args.sessionId)
   write('ZREMRANGEBYRANK', key.sessions, 0, -1 - SESSIONS_USER_MAX)
   write('PEXPIRE', key.sessions, SESSION_MS)
+  if not is_guest then note_past(session.code) end
+  if session.host == args.userId then
+    later('note_host', {userId = args.userId, sessionId = args.sessionId, leads = true})
+  end
   if former[1] and former[2] and former[3] and former[1] ~= args.sessionId then
     later('depart', {sessionId = former[1], userId = args.userId, tag = former[2], code = former[3]})
   end

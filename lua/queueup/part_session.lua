@@ -18,9 +18,11 @@
 --   ballots   hash of one user: song -> '1' or '-1'
 --   adders    hash user -> how many of the user's songs wait
 --   apart     who blocks whom (part_apart.lua), of all who have come, as long as the session lasts
+--   host      when the host gave the last sign, ms (beat_host.lua)
 --   history   hash NUMBER -> JSON of a song that is over, the last HISTORY_MAX
--- And of a user: `listening`, a hash session, tag, code: the one session that the user is in; `sessions`, a zset of the
--- sessions that hold something of the user, by their ends.
+-- And of a user: `listening`, a hash session, tag, code, guest, host ('1' for who leads it): the one session that the
+-- user is in; `sessions`, a zset of the sessions that hold something of the user, by their ends; `past`, a zset
+-- `ID CODE` of those that the user took part in, by the time.
 
 local SESSION_MS = 86400000
 local EMPTY_MS = 3600000
@@ -31,10 +33,23 @@ local QUEUED_USER_MAX = 25
 local SONG_BYTES_MAX = 2048
 local SONGS_MAX = 16384
 local HISTORY_MAX = 200
+local PAST_S = 7776000 -- 90 days
 
 -- A user as clients are told of one.
 local function person(id, kind, name)
   return {id = id, username = name ~= '' and name or nil, is_anonymous = kind == 'guest'}
+end
+
+-- The tag of a stay that begins now; tags of one session grow with time.
+local function new_tag()
+  return string.format('%011x', now_ms) .. string.sub(random, 1, 9)
+end
+
+-- Notes with the user that the session is one of the user's.
+local function note_past(code)
+  write('ZADD', key.past, decimal(now_ms), args.sessionId .. ' ' .. code)
+  write('ZREMRANGEBYRANK', key.past, 0, -1 - SESSIONS_USER_MAX)
+  write('EXPIRE', key.past, PAST_S)
 end
 
 -- What `people` notes of the caller; without a token it is a guest.

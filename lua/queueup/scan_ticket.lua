@@ -14,6 +14,7 @@
 -- @include  ticket
 -- @key      listening user:{userId}#listening
 -- @key      sessions  user:{userId}#sessions
+-- @key      past      user:{userId}#past
 -- @key      blocks    user:{userId}#blocks
 -- @key      session   session:{sessionId}#session
 -- @key      people    session:{sessionId}#people
@@ -27,7 +28,7 @@
 -- @key      tickets   session:{sessionId}#tickets
 -- @topic    session:{sessionId}
 -- @members
--- @calls    depart, cut_events
+-- @calls    depart, cut_events, note_host
 -- @emits    session.updated {session_id, host, is_locked, is_paused, participant_count, skip_request_count}
 -- @returns  {session, current_song, queue, my_votes, participant_count, skip_request_count, user_requested_skip}
 -- @errors   not_found, full 409

@@ -15,5 +15,5 @@
 -- duration_ms, image_url, source}, as clients have them. Spaces around the words are not asked for.
 
 local words = string.match(args.q, '^%s*(.-)%s*$')
-if words == '' then fail('bad_request', 'q must have a word') end
+if words == '' then fail('bad_request', 'Please type what you are looking for') end
 return {q = words, limit = args.limit}

@@ -16,6 +16,7 @@
 -- @key      session   session:{sessionId}#session
 -- @key      listening user:{userId}#listening
 -- @key      sessions  user:{userId}#sessions
+-- @key      past      user:{userId}#past
 -- @key      people    session:{sessionId}#people
 -- @key      guests    session:{sessionId}#guests
 -- @key      apart     session:{sessionId}#apart
@@ -29,7 +30,7 @@
 -- @topic    session:{sessionId}
 -- @members
 -- @mint     session:{sessionId} 6 h
--- @calls    depart, cut_events
+-- @calls    depart, cut_events, note_host
 -- @emits    session.updated {session_id, host, is_locked, is_paused, participant_count, skip_request_count}
 -- @returns  {token, user, session, current_song, queue, my_votes, participant_count, skip_request_count}
 -- @errors   not_found, locked 403, full 409

@@ -24,5 +24,5 @@
 --
 -- The same vote again changes nothing and tells nobody.
 
-if args.value == 0 then fail('bad_request', 'vote_value must be 1 or -1') end
+if args.value == 0 then fail('bad_request', 'A vote is up or down') end
 return cast(args.value)

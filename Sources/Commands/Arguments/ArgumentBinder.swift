@@ -7,14 +7,14 @@ public enum ArgumentBinder {
         case text([UInt8])
         case json(JSON.Value)
 
-        func argument(_ type: ArgumentType, folds: Bool) -> [UInt8]? {
+        func argument(_ type: ArgumentType, _ fold: ArgumentFold?) -> [UInt8]? {
             switch self {
-            case .text(let text): return type.argument(ofText: folds ? text.map(ASCII.lowercased) : text)
+            case .text(let text): return type.argument(ofText: fold?.folded(text) ?? text)
             case .json(let value):
-                guard folds else { return type.argument(of: value) }
+                guard let fold else { return type.argument(of: value) }
                 // A choice is compared after folding. For every other type, folding keeps a valid value valid.
-                if let text = value.stringBytes { return type.argument(ofText: text.map(ASCII.lowercased)) }
-                return type.argument(of: value)?.map(ASCII.lowercased)
+                if let text = value.stringBytes { return type.argument(ofText: fold.folded(text)) }
+                return type.argument(of: value).map { fold.folded($0) }
             }
         }
     }
@@ -27,15 +27,17 @@ public enum ArgumentBinder {
     /// argument may be given in several places if it is the same in all.
     ///
     /// `known` gives values for required arguments that the call does not give. All names are those on the wire.
-    /// `address` is the address of a caller without credentials, as limits count it.
+    /// `address` is the address of a caller without credentials, as limits count it. `ignoresUnknown`: members of
+    /// `body` that are not declared are left out.
     public static func bind(
         _ descriptor: CommandDescriptor, body: JSON.Value?, path: [TextArgument] = [], query: [TextArgument] = [],
-        known: [String: [UInt8]] = [:], caller: CommandCaller, address: IPAddress? = nil
+        known: [String: [UInt8]] = [:], caller: CommandCaller, address: IPAddress? = nil,
+        ignoresUnknown: Bool = false
     ) throws(Refusal) -> BoundArguments {
         if let body, body.kind != .object {
             throw Refusal(.badRequest, "The arguments must be a JSON object.")
         }
-        let given = try collect(descriptor, body, path + query)
+        let given = try collect(descriptor, body, path + query, ignoresUnknown: ignoresUnknown)
         var values: [[UInt8]?] = []
         var actingUser = caller.user
         for argument in descriptor.arguments {
@@ -73,7 +75,7 @@ public enum ArgumentBinder {
 
     /// Gathers the given values by name; throws `bad_request` for a name that is not declared.
     private static func collect(
-        _ descriptor: CommandDescriptor, _ body: JSON.Value?, _ texts: [TextArgument]
+        _ descriptor: CommandDescriptor, _ body: JSON.Value?, _ texts: [TextArgument], ignoresUnknown: Bool
     ) throws(Refusal) -> [String: [Given]] {
         let names = descriptor.arguments.map(\.wire) + (descriptor.takesID ? [] : ["id"])
         var given: [String: [Given]] = [:]
@@ -92,7 +94,10 @@ public enum ArgumentBinder {
         for member in body.members {
             // Compared by bytes: Swift takes different spellings of one accented letter for equal.
             let bytes = member.nameBytes
-            guard let name = names.first(where: { $0.utf8.elementsEqual(bytes) }) else { throw unknown(member.name) }
+            guard let name = names.first(where: { $0.utf8.elementsEqual(bytes) }) else {
+                if ignoresUnknown { continue }
+                throw unknown(member.name)
+            }
             if member.kind != .null { given[name, default: []].append(.json(member)) }
         }
         return given
@@ -107,11 +112,15 @@ public enum ArgumentBinder {
     private static func value(_ argument: ArgumentDeclaration, _ given: [Given]) throws(Refusal) -> [UInt8]? {
         var found: [UInt8]?
         for item in given {
-            guard let value = item.argument(argument.type, folds: argument.folds) else {
-                throw Refusal(.badRequest, "'\(argument.wire)' must be \(argument.type.expectation)")
+            guard let value = item.argument(argument.type, argument.fold) else {
+                throw Refusal(
+                    .badRequest, "'\(argument.wire)' must be \(argument.type.expectation)",
+                    about: .argument(argument.wire))
             }
             if let found, found != value {
-                throw Refusal(.badRequest, "'\(argument.wire)' is given twice, with different values")
+                throw Refusal(
+                    .badRequest, "'\(argument.wire)' is given twice, with different values",
+                    about: .argument(argument.wire))
             }
             found = value
         }
@@ -119,14 +128,16 @@ public enum ArgumentBinder {
     }
 
     private static func missing(_ argument: ArgumentDeclaration) -> Refusal {
-        Refusal(.badRequest, "'\(argument.wire)' is missing; it must be \(argument.type.expectation)")
+        Refusal(
+            .badRequest, "'\(argument.wire)' is missing; it must be \(argument.type.expectation)",
+            about: .argument(argument.wire))
     }
 
     /// Whether the given value is the caller's own user before folding: a user's name may have capitals, which folding
     /// removes.
     private static func isOwn(_ argument: ArgumentDeclaration, _ given: [Given], _ caller: CommandCaller) -> Bool {
-        argument.folds && !given.isEmpty
-            && given.allSatisfy { $0.argument(argument.type, folds: false) == caller.user }
+        argument.fold != nil && !given.isEmpty
+            && given.allSatisfy { $0.argument(argument.type, nil) == caller.user }
     }
 
     /// The user that the call acts for; throws when the caller may not act for it.

@@ -18,8 +18,8 @@ public struct ArgumentDeclaration: Equatable, Sendable {
     public let type: ArgumentType
     /// Whether a call must give it.
     public let presence: Presence
-    /// Whether the letters A-Z of a given value become a-z before it is checked.
-    public let folds: Bool
+    /// The change of a given value before it is checked; `nil`: none.
+    public let fold: ArgumentFold?
     /// The description for the documentation; may be empty.
     public let text: String
 

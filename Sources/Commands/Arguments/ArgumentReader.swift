@@ -1,6 +1,6 @@
 import Core
 
-/// Reads `NAME TYPE [optional | = DEFAULT] [fold lower] [as WIRE] [-- description]`.
+/// Reads `NAME TYPE [optional | = DEFAULT] [fold lower | fold pair] [as WIRE] [-- description]`.
 enum ArgumentReader {
     /// The most characters a string may be declared with.
     private static let charactersMax = 65_536
@@ -25,9 +25,9 @@ enum ArgumentReader {
         }
         let type = try type(word, &words)
         let wire = try wire(&words) ?? name
-        let folds = try folds(type, &words)
+        let fold = try fold(type, &words)
         return ArgumentDeclaration(
-            name: name, wire: wire, type: type, presence: try presence(type, words, folds: folds), folds: folds,
+            name: name, wire: wire, type: type, presence: try presence(type, words, fold), fold: fold,
             text: parts.map { HeaderText.trimmed($0.after) } ?? "")
     }
 
@@ -44,22 +44,25 @@ enum ArgumentReader {
         return name
     }
 
-    /// Takes `fold lower` from the end.
-    private static func folds(_ type: ArgumentType, _ words: inout ArraySlice<String>) throws(HeaderFault) -> Bool {
-        if words.last == "fold" || words.dropLast().last == "fold" && words.last != "lower" {
-            throw HeaderFault("expected fold lower; there is no other way to fold")
+    /// Takes `fold lower` or `fold pair` from the end.
+    private static func fold(
+        _ type: ArgumentType, _ words: inout ArraySlice<String>
+    ) throws(HeaderFault) -> ArgumentFold? {
+        guard words.last != "fold" else { throw HeaderFault("expected fold lower or fold pair") }
+        guard words.dropLast().last == "fold" else { return nil }
+        guard let fold = words.last.flatMap({ ArgumentFold(rawValue: $0) }) else {
+            throw HeaderFault("expected fold lower or fold pair; there is no other way to fold")
         }
-        guard words.last == "lower", words.dropLast().last == "fold" else { return false }
         words.removeLast(2)
-        switch type {
-        case .id, .user, .string, .ids: return true
-        case .choice(let choices):
+        switch (fold, type) {
+        case (.lower, .id), (.lower, .user), (.lower, .string), (.lower, .ids), (.pair, .id): return fold
+        case (.lower, .choice(let choices)):
             guard choices.allSatisfy({ !$0.utf8.contains(where: ASCII.isUpper) }) else {
                 throw HeaderFault("with fold lower no choice may have a capital: it could never be given")
             }
-            return true
-        case .int, .number, .bool, .json, .time:
-            throw HeaderFault("fold lower is for id, user, string, enum and ids, not for \(type.word)")
+            return fold
+        case (.pair, _): throw HeaderFault("fold pair is for id, not for \(type.word)")
+        default: throw HeaderFault("fold lower is for id, user, string, enum and ids, not for \(type.word)")
         }
     }
 
@@ -122,7 +125,7 @@ enum ArgumentReader {
     }
 
     private static func presence(
-        _ type: ArgumentType, _ words: ArraySlice<String>, folds: Bool
+        _ type: ArgumentType, _ words: ArraySlice<String>, _ fold: ArgumentFold?
     ) throws(HeaderFault) -> ArgumentDeclaration.Presence {
         guard let first = words.first else { return .required }
         if first == "optional" && words.count == 1 { return .optional }
@@ -138,7 +141,7 @@ enum ArgumentReader {
         }
         let text = words.dropFirst().joined(separator: " ")
         let given = Array(text.utf8)
-        guard let value = type.argument(ofText: folds ? given.map(ASCII.lowercased) : given) else {
+        guard let value = type.argument(ofText: fold?.folded(given) ?? given) else {
             throw HeaderFault("the default must be " + type.expectation)
         }
         return .byDefault(value)

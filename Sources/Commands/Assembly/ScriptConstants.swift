@@ -8,6 +8,8 @@ struct ScriptConstants {
     private var numbers: [String: [String: String]] = [:]
     /// The names of all packs.
     private var names: Set<ArraySlice<UInt8>> = []
+    /// The numbers that an operator may choose, with what is allowed: those whose meaning ends with `(A..B)`.
+    private var choices: [String: [String: ClosedRange<Int>]] = [:]
 
     /// Reads the packs' files, lines of `NAME = number -- meaning`, and appends their problems.
     init(_ files: [ScriptFile], problems: inout [ScriptProblem]) {
@@ -36,7 +38,45 @@ struct ScriptConstants {
             }
             numbers[file.pack, default: [:]][words[0]] = words[2]
             names.insert(Array(words[0].utf8)[...])
+            choices[file.pack, default: [:]][words[0]] = ScriptConstants.choice(words[4])
         }
+    }
+
+    /// Takes the numbers that an operator has chosen, `PACK.NAME=NUMBER` each; appends the problems.
+    mutating func choose(_ chosen: [String], problems: inout [ScriptProblem]) {
+        for text in chosen {
+            func problem(_ message: String) {
+                problems.append(ScriptProblem(file: "--pack-number", line: 1, message: message))
+            }
+            guard let (place, value) = HeaderText.cut(text, at: "="), let (pack, name) = HeaderText.cut(place, at: "."),
+                let number = ASCII.decimal(Array(value.utf8))
+            else {
+                problem("expected PACK.NAME=NUMBER; got " + PrintableText.quoted(text))
+                continue
+            }
+            guard let range = choices[pack]?[name] else {
+                let known = choices.flatMap { pack, names in names.keys.map { pack + "." + $0 } }.sorted()
+                let hint = NearestName.hint(known, to: place)
+                problem(
+                    PrintableText.quoted(place) + " is no number that may be chosen"
+                        + (hint.isEmpty ? "; there are " + known.joined(separator: ", ") : hint))
+                continue
+            }
+            guard range.contains(number) else {
+                problem("\(place) is \(range.lowerBound) to \(range.upperBound)")
+                continue
+            }
+            numbers[pack]?[name] = "\(number)"
+        }
+    }
+
+    /// The range at the end of a number's meaning; `nil` for a number that nobody chooses.
+    private static func choice(_ meaning: String) -> ClosedRange<Int>? {
+        guard meaning.hasSuffix(")"), let open = meaning.lastIndex(of: "("),
+            let (low, high) = HeaderText.cut(String(meaning[open...].dropFirst().dropLast()), at: ".."),
+            let low = ASCII.decimal(Array(low.utf8)), let high = ASCII.decimal(Array(high.utf8)), low <= high
+        else { return nil }
+        return low...high
     }
 
     /// A shared number as it is written, for a script of a pack; `nil` when the name is none.
@@ -52,6 +92,7 @@ struct ScriptConstants {
     /// *Complexity*: linear in the text.
     func replaced(in file: ScriptFile, _ problems: inout [ScriptProblem]) -> ScriptFile {
         guard !file.pack.isEmpty, mayUse(file.bytes) else { return file }
+        let file = ranged(file)
         let tokens = LuaScanner.tokens(file.bytes)
         for name in LuaText.declared(tokens) where number(name.text, pack: file.pack) != nil {
             let message = "\(name.text) is a constant that packs share (constants.lua); give this one another name"
@@ -67,6 +108,28 @@ struct ScriptConstants {
         }
         bytes += file.bytes[place...]
         return ScriptFile(name: file.name, path: file.path, bytes: bytes, pack: file.pack)
+    }
+
+    /// A file with numbers in place of the names that end a range of an argument, as in `string 1..TEXT_MAX`.
+    private func ranged(_ file: ScriptFile) -> ScriptFile {
+        let newline = UInt8(ascii: "\n")
+        var lines = file.bytes.split(separator: newline, omittingEmptySubsequences: false).map { Array($0) }
+        for index in lines.indices {
+            guard lines[index].starts(with: "--".utf8) else { break }
+            guard lines[index].starts(with: "-- @arg".utf8) else { continue }
+            var words = lines[index].split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false).map {
+                String(decoding: $0, as: UTF8.self)
+            }
+            for place in words.indices {
+                guard let (low, high) = HeaderText.cut(words[place], at: ".."),
+                    let number = number(high, pack: file.pack)
+                else { continue }
+                words[place] = low + ".." + number
+            }
+            lines[index] = Array(words.joined(separator: " ").utf8)
+        }
+        return ScriptFile(
+            name: file.name, path: file.path, bytes: Array(lines.joined(separator: [newline])), pack: file.pack)
     }
 
     /// Whether a name stands anywhere in a text: most files have none, and are not cut into tokens.

@@ -100,6 +100,10 @@ public struct CommandDescriptor: Sendable {
     public internal(set) var mint: MintDeclaration?
     /// The interval at which gateways run it for each user with a live connection, in seconds; `nil`: never.
     public internal(set) var heartbeatSeconds: Int?
+    /// Whether its heartbeats also say which shard makes them, and when a user's last connection there was closed.
+    public var takesDepartures: Bool {
+        heartbeatSeconds != nil && ["by", "gone"].allSatisfy { name in arguments.contains { $0.wire == name } }
+    }
     /// The triggers that make the worker run it; `nil` for a command.
     public internal(set) var refresh: Refresh?
     /// The id that its keys and home topics share, or with ``span`` the first one's; `nil` for a read-only command

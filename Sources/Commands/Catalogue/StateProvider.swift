@@ -49,7 +49,7 @@ public struct StateProvider: Sendable {
         descriptor.parts = parts
         descriptor.errors = errors
         descriptor.arguments = [
-            ArgumentDeclaration(name: "id", wire: "id", type: .id, presence: .required, folds: false, text: "")
+            ArgumentDeclaration(name: "id", wire: "id", type: .id, presence: .required, fold: nil, text: "")
         ]
         return descriptor
     }

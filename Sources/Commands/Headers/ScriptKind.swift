@@ -25,7 +25,7 @@ public enum ScriptKind: String, CaseIterable, Sendable {
         switch self {
         case .command: [.summary, .allow, .returns, .cost]
         case .refresh: [.summary, .arg, .cost]
-        case .state: [.summary, .key, .cost]
+        case .state: [.summary, .cost]
         case .subscribe: [.summary, .cost]
         case .part: [.summary]
         case .plain: []

@@ -26,20 +26,23 @@ public struct ScriptLibrary: Sendable {
     ///
     /// `packs` are the built-in packs to serve, beside the scripts that the gateway calls itself. `namespaces` are
     /// those of the configuration. `reservedPaths` are the gateway's paths beyond those that the catalogue knows.
-    /// `isSharded`: the keys of a script lie in one slot, and topics' channels are sharded.
+    /// `numbers` are the shared numbers that the operator chooses, `PACK.NAME=NUMBER` each. `isSharded`: the keys of a
+    /// script lie in one slot, and topics' channels are sharded.
     public init(
         packs: [String], directory: String?, namespaces: some Sequence<String>, reservedPaths: [String],
-        isSharded: Bool = false
+        numbers: [String] = [], isSharded: Bool = false
     ) throws(StartProblem) {
         let texts = try ScriptLibrary.texts(packs, directory)
         routeErrors = try ScriptLibrary.routeErrors(texts)
         keeps = try ScriptLibrary.keeps(texts)
         let served = Set(packs + [Scripts.core])
         var problems: [ScriptProblem] = []
-        let constants = ScriptConstants(Scripts.constants.map { ScriptFile($0) }, problems: &problems)
+        var constants = ScriptConstants(Scripts.constants.map { ScriptFile($0) }, problems: &problems)
+        constants.choose(numbers, problems: &problems)
+        let chosen = constants
         let templates = ScriptTemplates(ScriptFile(Scripts.templates), problems: &problems)
         func builtIn(_ file: Scripts.File) -> ScriptFile {
-            constants.replaced(in: templates.expanded(in: ScriptFile(file), &problems), &problems)
+            chosen.replaced(in: templates.expanded(in: ScriptFile(file), &problems), &problems)
         }
         let embedded = Scripts.files.filter { served.contains($0.pack) }.map { builtIn($0) }
         let operators = try directory.map { directory throws(StartProblem) in try ScriptLibrary.read(directory) } ?? []

@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// The form of refusals on all routes below a prefix, as a pack's `pack.json` declares it.
 public struct RouteErrors: Equatable, Sendable {
@@ -8,6 +8,8 @@ public struct RouteErrors: Equatable, Sendable {
         public let code: String
         /// The sentence.
         public let message: String
+        /// The part of the request that it is about.
+        public let subject: Refusal.Subject
         /// The status.
         public let status: Int
         /// The name of the request.
@@ -16,8 +18,11 @@ public struct RouteErrors: Equatable, Sendable {
         public let retryAfterSeconds: Int?
 
         /// Takes a refusal.
-        public init(code: String, message: String, status: Int, request: String, retryAfterSeconds: Int?) {
-            (self.code, self.message, self.status) = (code, message, status)
+        public init(
+            code: String, message: String, status: Int, request: String, retryAfterSeconds: Int?,
+            about subject: Refusal.Subject = .request
+        ) {
+            (self.code, self.message, self.status, self.subject) = (code, message, status, subject)
             (self.request, self.retryAfterSeconds) = (request, retryAfterSeconds)
         }
     }
@@ -30,6 +35,27 @@ public struct RouteErrors: Equatable, Sendable {
     let body: ErrorShape
     /// The forms of refusals with these codes.
     let bodies: [String: ErrorShape]
+    /// Sentences for people in place of the gateway's own, by the code or the argument that a refusal is about.
+    let sentences: Sentences
+    /// Whether a request may have members that its command does not know.
+    public let ignoresUnknown: Bool
+    /// Whether clients may keep answers to GET, and validate them by their entity tags.
+    public let answersAreCached: Bool
+
+    /// Sentences for people.
+    struct Sentences: Equatable, Sendable {
+        var byCode: [String: String] = [:]
+        var byArgument: [String: String] = [:]
+
+        /// The sentence of a refusal; a script's own sentence stays.
+        func sentence(_ refused: Refused) -> String {
+            switch refused.subject {
+            case .script: refused.message
+            case .request: byCode[refused.code] ?? refused.message
+            case .argument(let name): byArgument[name] ?? byCode[refused.code] ?? refused.message
+            }
+        }
+    }
 
     /// The prefix as `pack.json` has it: `/api/v1/`.
     public var prefix: String { "/" + segments.joined(separator: "/") + "/" }
@@ -50,8 +76,8 @@ public struct RouteErrors: Equatable, Sendable {
         let own = isPlain ? ErrorCode(rawValue: refused.code).flatMap { statuses[$0] } : nil
         let shape = (isPlain ? bodies[refused.code] : nil) ?? body
         let told = Refused(
-            code: refused.code, message: refused.message, status: own ?? refused.status, request: refused.request,
-            retryAfterSeconds: refused.retryAfterSeconds)
+            code: refused.code, message: sentences.sentence(refused), status: own ?? refused.status,
+            request: refused.request, retryAfterSeconds: refused.retryAfterSeconds)
         return (told.status, shape.node(told).bytes)
     }
 

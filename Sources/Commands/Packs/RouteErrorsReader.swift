@@ -12,7 +12,7 @@ struct RouteErrorsReader {
 
     /// The most prefixes of one pack.
     static let prefixesMax = 16
-    private static let fields = ["routes", "body", "statuses", "bodies"]
+    private static let fields = ["routes", "body", "statuses", "bodies", "sentences", "unknown", "cache"]
     private static let limits = JSON.Limits(depthMax: 16, elementsMax: 10_000)
 
     /// Reads the text of a pack's file; `path` is its name in messages, `reserved` are the gateway's own paths.
@@ -56,7 +56,61 @@ struct RouteErrorsReader {
         errors.append(
             RouteErrors(
                 segments: segments, statuses: statuses(value["statuses"], place + ".statuses"), body: body,
-                bodies: bodies(value["bodies"], place + ".bodies")))
+                bodies: bodies(value["bodies"], place + ".bodies"),
+                sentences: sentences(value["sentences"], place + ".sentences"),
+                ignoresUnknown: says("ignore", value["unknown"], place + ".unknown"),
+                answersAreCached: says("private", value["cache"], place + ".cache")))
+    }
+
+    /// Whether a member is given, with its one word.
+    private mutating func says(_ word: String, _ value: JSON.Value?, _ place: String) -> Bool {
+        guard let value else { return false }
+        reading = value
+        if value.string != word { problem(place + ": expected \"\(word)\", or leave it out") }
+        return true
+    }
+
+    private mutating func sentences(_ value: JSON.Value?, _ place: String) -> RouteErrors.Sentences {
+        var sentences = RouteErrors.Sentences()
+        guard let value else { return sentences }
+        reading = value
+        guard value.kind == .object else {
+            problem(place + ": expected an object such as {\"rate_limited\": \"Please wait a moment.\"}")
+            return sentences
+        }
+        for member in value.members {
+            reading = member
+            let field = place + "." + PrintableText.clean(member.name)
+            if member.name == "arguments" {
+                guard member.kind == .object else {
+                    problem(field + ": expected an object of sentences by argument")
+                    continue
+                }
+                for argument in member.members {
+                    reading = argument
+                    let inner = field + "." + PrintableText.clean(argument.name)
+                    sentences.byArgument[argument.name] = sentence(argument, inner)
+                }
+                continue
+            }
+            guard ErrorCode(rawValue: member.name) != nil else {
+                let codes = ErrorCode.allCases.map(\.rawValue) + ["arguments"]
+                problem(
+                    field + ": no code of the gateway" + NearestName.hint(codes, to: member.name)
+                        + "; a script says its own sentences")
+                continue
+            }
+            sentences.byCode[member.name] = sentence(member, field)
+        }
+        return sentences
+    }
+
+    private mutating func sentence(_ value: JSON.Value, _ place: String) -> String? {
+        guard let text = value.string, (1...400).contains(text.utf8.count) else {
+            problem(place + ": expected a sentence of 1 to 400 bytes")
+            return nil
+        }
+        return text
     }
 
     private mutating func segments(_ value: JSON.Value?, _ place: String) -> [String]? {

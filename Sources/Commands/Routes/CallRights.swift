@@ -44,6 +44,8 @@ public struct CallRights: Sendable {
         case .admitted:
             if let refusal = refusalOfAnonymous(caller) { return refusal }
         case .named:
+            // An app's publishable key may publish where anyone may; the topics are judged later.
+            if case .publishable = caller, hasOpenPublishing, allowsAnonymous { break }
             if caller.isAnonymous { return Refusal(.unauthorized, "Unauthorized") }
         case .services(let unauthorized, let forbidden):
             guard caller.isService else {

@@ -26,7 +26,7 @@ public final class GatewayRoute: Sendable {
         case known
         /// Everybody whom the topic or the command admits; callers without a token only when the gateway accepts them.
         case admitted
-        /// Callers with a token or an API key of their own.
+        /// Callers with a token or an API key of their own, and those with a publishable key where anyone may publish.
         case named
         /// Services; callers without a token and users receive these sentences.
         case services(unauthorized: String, forbidden: String)

@@ -37,6 +37,6 @@ extension Refusal {
     /// The same refusal, with the time until the rate allows another call when a rate was used up.
     public func after(_ waitMs: Int) -> Refusal {
         guard name == ErrorCode.rateLimited.rawValue, retryAfterMs == nil, waitMs > 0 else { return self }
-        return Refusal(.rateLimited, message, retryAfterMs: waitMs)
+        return Refusal(.rateLimited, message, retryAfterMs: waitMs, about: subject)
     }
 }

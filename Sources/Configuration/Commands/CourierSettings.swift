@@ -26,6 +26,10 @@ public struct CourierSettings: Sendable, Equatable {
     public var apnsTopic: String?
     /// The address that receives pushes instead of Apple; `nil`: Apple receives them.
     public var apnsURL: String?
+    /// The address of a key set that is fetched; `nil`: none.
+    public var jwksURL: String?
+    /// The file that a fetched key set is written to.
+    public var jwksFile: String?
     /// The address at which metrics and health are served; `nil`: none.
     public var ops: HostPort?
     /// Whether it only reports problems and ends.
@@ -65,6 +69,8 @@ extension CourierSettings {
         apnsTeam = values.text("apns-team")
         apnsTopic = values.text("apns-topic")
         apnsURL = values.text("apns-url").flatMap { try? OutsideURL.checked($0) }
+        jwksURL = values.text("jwks-url").flatMap { try? OutsideURL.checked($0) }
+        jwksFile = values.text("jwks-file")
         ops = values.hostPort("courier-ops")
         checksOnly = values.boolean("only-check", default: false)
         log = values.choice("log", default: log)

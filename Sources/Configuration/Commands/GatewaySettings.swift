@@ -27,6 +27,8 @@ public struct GatewaySettings: Sendable, Equatable {
     public var outside: [String] = []
     /// The directory of the operator's own scripts.
     public var scripts: String?
+    /// The numbers of packs that the operator chooses, `PACK.NAME=NUMBER` each.
+    public var packNumbers: [String] = []
     /// The certificate chain, a PEM file.
     public var tlsCert: String?
     /// The certificate's private key, a PEM file.
@@ -125,6 +127,7 @@ extension GatewaySettings {
         redisPrefix = values.text("redis-prefix") ?? redisPrefix
         redisLayout = values.choice("redis-layout", default: redisLayout)
         scripts = values.text("scripts")
+        packNumbers = values.texts("pack-number")
         tlsCert = values.text("tls-cert")
         tlsKey = values.text("tls-key")
         tlsTicketKeyFile = values.text("tls-ticket-key-file")

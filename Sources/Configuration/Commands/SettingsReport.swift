@@ -83,6 +83,8 @@ extension SettingsReport {
         if !aliases.isEmpty { words.append("alias=" + aliases.joined(separator: ",")) }
         if !rules.fill.isEmpty { words.append("fill=" + rules.fill.joined(separator: ",")) }
         if rules.foldsPath { words.append("fold=lower") }
+        let firsts = rules.first.map { "\($0.key):\($0.value)" }.sorted()
+        if !firsts.isEmpty { words.append("first=" + firsts.joined(separator: ",")) }
         return words.isEmpty ? "plain" : words.joined(separator: " ")
     }
 

@@ -12,6 +12,8 @@ public struct WorkerSettings: Sendable, Equatable {
     public var packs: [String] = []
     /// The directory of the operator's scripts; the same as the gateways'.
     public var scripts: String?
+    /// The numbers of packs that the operator chooses; the same as the gateways'.
+    public var packNumbers: [String] = []
     /// Whether the worker may change `notify-keyspace-events`.
     public var keyspaceEvents = KeyspaceEvents.auto
     /// The address at which metrics and health are served; `nil`: none.
@@ -46,6 +48,7 @@ public struct WorkerSettings: Sendable, Equatable {
         redisLayout = gateway.redisLayout
         packs = gateway.packs
         scripts = gateway.scripts
+        packNumbers = gateway.packNumbers
         log = gateway.log
         logLevel = gateway.logLevel
         limits = gateway.limits
@@ -60,6 +63,7 @@ extension WorkerSettings {
         redisPrefix = values.text("redis-prefix") ?? redisPrefix
         redisLayout = values.choice("redis-layout", default: redisLayout)
         scripts = values.text("scripts")
+        packNumbers = values.texts("pack-number")
         keyspaceEvents = values.choice("keyspace-events", default: keyspaceEvents)
         ops = values.hostPort("worker-ops")
         dataTimeFile = values.text("data-time-file")

@@ -15,7 +15,7 @@ struct SocketReader {
 
     private let path: String
 
-    private static let fields = ["join", "alias", "fill", "fold", "socketio"]
+    private static let fields = ["join", "alias", "fill", "fold", "socketio", "first"]
     /// The most paths that may have rules.
     static let pathsMax = 64
     /// The paths at which the gateway speaks another dialect.
@@ -84,6 +84,7 @@ struct SocketReader {
                 } else {
                     problem(field, "expected \"lower\", or leave it out")
                 }
+            case "first": rules.first = firsts(member, field)
             case "socketio": if isNamespace(member, pattern, field) { socketIO.append(pattern.description) }
             default: problem(field, "unknown key" + NearestName.hint(SocketReader.fields, to: member.name))
             }
@@ -126,6 +127,28 @@ struct SocketReader {
             aliases[member.name] = namespace
         }
         return aliases
+    }
+
+    private mutating func firsts(_ value: JSON.Value, _ place: String) -> [String: EventName] {
+        guard value.kind == .object else {
+            problem(
+                place, "expected an object such as {\"shop\": \"queue:update\"}; got " + FileReader.nameOfKind(value))
+            return [:]
+        }
+        var firsts: [String: EventName] = [:]
+        for member in value.members {
+            let field = place + "." + member.name
+            guard Topic.isNamespace(Array(member.name.utf8)) else {
+                problem(field, "expected a namespace: a lower-case letter, then at most 31 of a-z 0-9 -")
+                continue
+            }
+            guard let event = member.string.flatMap({ EventName($0) }), !event.isReserved else {
+                problem(field, "expected the name of an event such as queue:update, and no word of the gateway")
+                continue
+            }
+            firsts[member.name] = event
+        }
+        return firsts
     }
 
     private mutating func isFiller(_ name: String, _ place: String) -> Bool {

@@ -188,6 +188,11 @@ extension Setting {
             "apns-url", .serviceURL, [.courier],
             "Send pushes here instead of to Apple, whatever a device's environment; for tests."),
         Setting(
+            "jwks-url", .serviceURL, [.courier],
+            "Fetch a JSON Web Key Set from here into --jwks-file, which gateways read (docs/courier.md)."),
+        Setting(
+            "jwks-file", .file, [.courier], "The file that a fetched key set is written to: --jwks of the gateways."),
+        Setting(
             "only-check", .boolean, [.courier], default: "false", places: .flag,
             "Say what is wrong with settings, files and Redis, and end; 0 when nothing is."),
     ]
@@ -199,6 +204,10 @@ extension Setting {
         Setting(
             "scripts", .directory, processes,
             "Serve the commands of this directory's Lua files beside the built-in ones (lua/README.md)."),
+        Setting(
+            "pack-number", .text, processes, repeatable: true,
+            "Choose a number of a pack, as in messaging.TEXT_MAX=5000 (docs/scripts/packs.md); the same on all processes."
+        ),
         Setting("limit", .limit, runningAndReset, repeatable: true, "Change a limit; docs/limits.md lists them."),
         Setting(
             "namespaces", .namespaces, processes, default: "the apps' namespaces", places: .file,

@@ -10,18 +10,22 @@ public struct SocketRules: Sendable, Equatable {
     public var fill: [String]
     /// Whether arguments in the path are read in lower case.
     public var foldsPath: Bool
+    /// The event that tells the state of a joined topic, by the topic's namespace; for clients that read no states.
+    public var first: [String: EventName]
 
     /// The most topics that a socket joins by itself.
     public static let joinMax = 16
 
     /// Makes rules; those of a plain socket without arguments.
     public init(
-        join: [TopicTemplate] = [], alias: [String: String] = [:], fill: [String] = [], foldsPath: Bool = false
+        join: [TopicTemplate] = [], alias: [String: String] = [:], fill: [String] = [], foldsPath: Bool = false,
+        first: [String: EventName] = [:]
     ) {
         self.join = join
         self.alias = alias
         self.fill = fill
         self.foldsPath = foldsPath
+        self.first = first
     }
 
     /// Whether a name may be an alias, or be filled in: letters and digits that end in `Id`, such as `shopId`.

@@ -17,6 +17,7 @@ final class Courier: NodeResident {
     private let services: ServiceDispatcher
     private let push: PushService?
     private let webhooks: WebhookDispatcher
+    private let keySet: KeySetFetcher?
     private let nodes: NodeWatch
     private var timer: ReactorTimer?
     private var listener: Listener?
@@ -48,6 +49,10 @@ final class Courier: NodeResident {
         if let push { all.append(push) }
         services = try ServiceDispatcher(parts, all, redis: redis, reactor: reactor)
         webhooks = try WebhookDispatcher(parts, redis: redis, reactor: reactor)
+        let engine = serviceEngine
+        keySet = parts.keySet.map {
+            KeySetFetcher($0.url, path: $0.file, engine: engine, limits: parts.limits.courier, log: parts.log)
+        }
         nodes = NodeWatch(
             .courier, name: parts.name, link: redis.link, keys: parts.keys, clock: parts.clock, log: parts.log,
             limits: parts.limits)
@@ -96,11 +101,13 @@ final class Courier: NodeResident {
             nodes.work(nowMs: nowMs)
             services.work(nowMs: nowMs)
             webhooks.work(nowMs: nowMs)
+            if endMs == nil { keySet?.work(nowMs: nowMs) { [reactor] in reactor.nowMs } }
         }
         if let endMs, endMs <= nowMs || (services.isIdle && webhooks.isIdle) { return stop() }
         logTrouble()
         becomeReady()
-        let workMs = parts.onlyLooks ? Int.max : min(services.nextMs, webhooks.nextMs, nodes.nextMs)
+        let workMs =
+            parts.onlyLooks ? Int.max : min(services.nextMs, webhooks.nextMs, nodes.nextMs, keySet?.nextMs ?? Int.max)
         let nextMs = min(workMs, endMs ?? Int.max)
         // While Redis is unavailable its link reports the reconnect.
         timer?.set(atMs: link.isReady || endMs != nil ? max(nextMs, nowMs + 1) : nowMs + 1_000)
@@ -131,8 +138,11 @@ final class Courier: NodeResident {
         var report = CourierReport(stalls: parts.stalls)
         report.nodes = nodes.book.withLock { $0 }
         let isAlone = report.nodes?.isAlone == true
-        report.isReady = redis.isWhole && webhooks.isLive && endMs == nil && !isAlone
-        report.trouble = redis.isWhole ? isAlone ? "clock" : "" : redis.failure?.metricLabel ?? ""
+        let isKeySetFresh = keySet?.isFresh(nowMs: reactor.nowMs) ?? true
+        report.isReady = redis.isWhole && webhooks.isLive && endMs == nil && !isAlone && isKeySetFresh
+        report.trouble =
+            redis.isWhole ? isAlone ? "clock" : isKeySetFresh ? "" : "key_set" : redis.failure?.metricLabel ?? ""
+        report.keySet = keySet.map { ($0.counts, $0.fetchedMs.map { reactor.nowMs - $0 }) }
         report.questions = (services.counts.answered, services.counts.failed)
         report.calls = (services.counts.called, services.counts.given)
         report.held = services.heldCount

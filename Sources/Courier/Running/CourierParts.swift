@@ -28,6 +28,8 @@ struct CourierParts: Sendable {
     let secrets: CourierSecrets
     /// The credentials for APNs; `nil`: no pushes are sent.
     let apns: APNsKey?
+    /// The address of a key set, and the file that it is written to; `nil`: none is fetched.
+    let keySet: (url: String, file: String)?
     /// The listener of operations; `nil` for none.
     let operationsListener: OperationsListener?
     let log: Log
@@ -36,11 +38,12 @@ struct CourierParts: Sendable {
 
     init(_ settings: CourierSettings, log: Log) throws(StartProblem) {
         apns = try APNsKey(settings)
-        guard !settings.services.isEmpty || !settings.webhooks.isEmpty || apns != nil else {
+        guard !settings.services.isEmpty || !settings.webhooks.isEmpty || apns != nil || settings.jwksURL != nil else {
             throw StartProblem(
-                "nothing to do: the config file names neither services nor webhooks, and there is no --apns-key-file "
-                    + "(docs/courier.md)")
+                "nothing to do: the config file names neither services nor webhooks, and there is neither "
+                    + "--apns-key-file nor --jwks-url (docs/courier.md)")
         }
+        keySet = settings.jwksURL.flatMap { url in settings.jwksFile.map { (url: url, file: $0) } }
         var redis = try RedisTarget.reading(settings.redis, limits: settings.limits)
         redis.layout = LayoutGuard(settings.keys)
         redis.layout?.marks = !settings.checksOnly

@@ -30,6 +30,8 @@ struct CourierReport {
     var services: [(name: String, requests: Int, failures: Int, isOpen: Bool)] = []
     /// The results of pushes; `nil` when none are sent.
     var push: PushService.Counts?
+    /// The fetches of a key set, and the milliseconds since the last good one; `nil` when none is fetched.
+    var keySet: (counts: [KeySetFetcher.Outcome: Int], ageMs: Int?)?
     /// The times for which the whole process was suspended.
     let stalls: ProcessStalls
     /// The clock, and the other processes.
@@ -64,6 +66,14 @@ struct CourierReport {
                 services.map { ("service", $0.name, $0.isOpen ? 1 : 0) })
         }
         if let push { tell(push, &page) }
+        if let keySet {
+            page.counter(
+                "switchboard_courier_key_set_fetches_total", "Fetches of the key set, by outcome.",
+                KeySetFetcher.Outcome.allCases.map { ("outcome", $0.rawValue, keySet.counts[$0] ?? 0) })
+            page.gauge(
+                "switchboard_courier_key_set_age_seconds", "Age of the last fetched key set; -1 before the first.",
+                keySet.ageMs.map { $0 / 1_000 } ?? -1)
+        }
         if !receivers.isEmpty { tellReceivers(&page) }
         if let nodes { page.tell(nodes) }
         page.tell(stalls)

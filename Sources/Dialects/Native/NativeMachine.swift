@@ -36,6 +36,9 @@ public struct NativeMachine: DialectMachine {
         _ message: ServerMessage, at sessionID: SessionID, ref: Reference?, _ steps: inout [DialectStep]
     ) {
         steps.append(.say(WireUnit(.text, dialect.encode(message, ref: ref))))
+        if let first = dialect.socket.first(message) {
+            steps.append(.say(WireUnit(.text, NativeEncoder.event(first.topic, first.event, first.state))))
+        }
         for request in requests.sent(message, at: dialect.socket) { steps.append(.request(.main, .success(request))) }
     }
 }

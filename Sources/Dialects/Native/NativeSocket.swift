@@ -66,6 +66,12 @@ public final class NativeSocket: Sendable {
         return TopicAlias.namespace(ofMember: name)
     }
 
+    /// The event that tells a state on this socket, and the state; `nil` when the message tells none.
+    func first(_ message: ServerMessage) -> (topic: Topic, event: EventName, state: [UInt8])? {
+        guard !rules.first.isEmpty, case .subscribed(let topic, _, _, let state?) = message else { return nil }
+        return rules.first.first { topic.namespace.elementsEqual($0.key.utf8) }.map { (topic, $0.value, state) }
+    }
+
     /// The members that stand for a namespace on this socket alone.
     func members(of namespace: some Collection<UInt8>) -> [String] {
         rules.alias.isEmpty ? [] : rules.alias.filter { namespace.elementsEqual($0.value.utf8) }.map(\.key).sorted()

@@ -11,8 +11,8 @@ extension PhoenixMachine {
         let answer = ref.flatMap { PhoenixAnswer($0) }
         switch message {
         case .authenticated: if let answer { authenticated(answer, &steps) }
-        case .subscribed(let topic, let position, let recovered, _):
-            if let answer { joined(topic, answer, position, recovered: recovered, &steps) }
+        case .subscribed(let topic, let position, let recovered, let state):
+            if let answer { joined(topic, answer, position, recovered: recovered, state: state, &steps) }
         case .unsubscribed(let topic): ended(topic, answer, &steps)
         case .published, .ack:
             if let answer, answer.kind == .acknowledged || answer.kind == .presence {
@@ -54,7 +54,7 @@ extension PhoenixMachine {
 
     /// A join was granted: sends the reply, then the end of an older join of the channel, then the join's own messages.
     private mutating func joined(
-        _ topic: Topic, _ answer: PhoenixAnswer, _ position: Position, recovered: Bool,
+        _ topic: Topic, _ answer: PhoenixAnswer, _ position: Position, recovered: Bool, state: [UInt8]?,
         _ steps: inout [DialectStep]
     ) {
         guard let channel = channels[topic], let pending = channel.pending, pending.isAsked(by: answer) else { return }
@@ -62,6 +62,7 @@ extension PhoenixMachine {
             joined: PhoenixChannel.Joined(joinRef: pending.joinRef, options: pending.options))
         var response = [UInt8(ascii: "{")]
         response.append(member: "postgres_changes", json: pending.changes)
+        if let state { response.append(member: "state", json: state) }
         response.append(UInt8(ascii: "}"))
         steps.append(.say(writer.granted(answer, response: response)))
         if let older = channel.joined { close(answer.topic, older, unless: pending.joinRef, &steps) }
@@ -150,6 +151,10 @@ extension PhoenixMachine {
     ) {
         let reason = PhoenixReason.join(answer, code, text)
         steps.append(.say(writer.refused(answer, reason: reason)))
+        // The clients that want flat payloads show the status of this message, and not the reply's.
+        if case .success(let topic) = PhoenixChannelName.topic(answer.topic), dialect.encoder.flattens(topic) {
+            steps.append(.say(writer.system(topic, joinRef: answer.joinRef, isError: true, reason)))
+        }
         guard case .success(let topic) = PhoenixChannelName.topic(answer.topic), let channel = channels[topic],
             let pending = channel.pending, pending.isAsked(by: answer)
         else { return }

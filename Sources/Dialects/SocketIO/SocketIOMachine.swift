@@ -284,6 +284,7 @@ extension SocketIOMachine {
     private mutating func answer(
         _ message: ServerMessage, _ reference: SocketIOReference?, in number: Int, _ steps: inout [DialectStep]
     ) {
+        defer { sayFirst(message, in: number, &steps) }
         guard let reference else { return say(message, in: number, &steps) }
         guard let batch = reference.batch else {
             return acknowledge(acknowledgement(message, number), reference.ackID, in: number, &steps)
@@ -324,7 +325,13 @@ extension SocketIOMachine {
     private func say(_ message: ServerMessage, in number: Int, _ steps: inout [DialectStep]) {
         guard let name = NativeEncoder.eventName(of: message) else { return }
         let argument = SocketIOAnswer.argument(of: message, dialect.sockets[number])
-        steps += SocketIOText.event(dialect.names[number], name, argument).map { .say($0) }
+        steps += SocketIOText.event(dialect.names[number], "\(name)", argument).map { .say($0) }
+    }
+
+    /// Tells a joined topic's state as an event, where the namespace of Socket.IO has a name for it.
+    private func sayFirst(_ message: ServerMessage, in number: Int, _ steps: inout [DialectStep]) {
+        guard let first = dialect.sockets[number].first(message) else { return }
+        steps += SocketIOText.event(dialect.names[number], first.event.description, first.state).map { .say($0) }
     }
 
     /// The namespace of a session that is open or opening.

@@ -38,9 +38,13 @@ public struct CommandRoute {
         case .methodNotAllowed(let methods):
             respond(.methodNotAllowed(methods, keepAlive: true))
         case .command(let command, let route, let path):
-            perform(request, status: route.status, respond) { commands, arguments, caller, completion in
+            let own = context.library.routeErrors.first { $0.owns(request.segments) }
+            let isCached = request.head.method == .get && own?.answersAreCached == true
+            let answer = isCached ? CommandRoute.validated(request.head, respond) : respond
+            perform(request, status: route.status, answer) { commands, arguments, caller, completion in
                 var arguments = arguments
                 arguments.path = path
+                arguments.ignoresUnknown = own?.ignoresUnknown ?? false
                 commands.perform(command, arguments, caller: caller, completion)
             }
         }
@@ -108,6 +112,22 @@ public struct CommandRoute {
                 "'Idempotency-Key' must be one text of 1 to \(MessageID.bytesMax) of A-Z a-z 0-9 . _ ~ : -")
         }
         return .named(id)
+    }
+
+    /// Answers a GET so that its client keeps the answer and asks whether it is still right.
+    ///
+    /// The answer has an entity tag; 304 says that the client's copy is right (RFC 9110 section 13.1.2).
+    private static func validated(_ head: HTTPRequestHead, _ respond: @escaping Respond) -> Respond {
+        { response in
+            guard response.status == 200 else { return respond(response) }
+            let tag = EntityTag(of: response.body)
+            var answer = response
+            if tag.isKnown(to: head) { answer = HTTPResponse(status: 304, body: [], keepAlive: true) }
+            answer.set(.etag, tag.value)
+            answer.set(.cacheControl, "private, no-cache")
+            answer.set(.vary, "apikey, Authorization")
+            respond(answer)
+        }
     }
 
     /// The script's answer, or the error.

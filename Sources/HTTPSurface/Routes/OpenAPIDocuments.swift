@@ -12,13 +12,12 @@ public struct OpenAPIDocuments: Sendable {
     struct Document: Sendable {
         /// The JSON text.
         let body: [UInt8]
-        /// The entity tag for caches, in quotes.
-        let tag: HTTPHeaderValue
+        /// The entity tag for caches.
+        let tag: EntityTag
 
         init(_ body: [UInt8]) {
             self.body = body
-            let quote = UInt8(ascii: "\"")
-            tag = HTTPHeaderValue([quote] + Base64.encode(Digest.sha256(body).prefix(18), .url) + [quote]) ?? "\"\""
+            tag = EntityTag(of: body)
         }
     }
 

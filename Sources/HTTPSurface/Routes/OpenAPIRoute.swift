@@ -25,7 +25,7 @@ final class OpenAPIRoute {
     /// Answers the request: 304 when the client has the document.
     func answer(_ request: HTTPRequest, _ respond: Respond) {
         let audience = OpenAPIAudience(request.caller)
-        if let document = documents[audience] ?? made[audience], isKnown(document, request.head) {
+        if let document = documents[audience] ?? made[audience], document.tag.isKnown(to: request.head) {
             return respond(described(HTTPResponse(status: 304, body: [], keepAlive: true), document))
         }
         // A document has hundreds of kilobytes, and a client needs it once.
@@ -48,19 +48,10 @@ final class OpenAPIRoute {
         return document
     }
 
-    /// Whether the request names the document as the client's cached one (RFC 9110 section 13.1.2).
-    private func isKnown(_ document: OpenAPIDocuments.Document, _ head: HTTPRequestHead) -> Bool {
-        let weak = Array("W/".utf8)
-        return head.headers.tokens(of: "if-none-match").contains { tag in
-            tag.elementsEqual("*".utf8)
-                || (tag.starts(with: weak) ? tag.dropFirst(2) : tag[...]).elementsEqual(document.tag.bytes)
-        }
-    }
-
     /// Adds the fields for caches: the document is private to the caller, and is validated each time.
     private func described(_ response: HTTPResponse, _ document: OpenAPIDocuments.Document) -> HTTPResponse {
         var response = response
-        response.set(.etag, document.tag)
+        response.set(.etag, document.tag.value)
         response.set(.cacheControl, "private, no-cache")
         response.set(.vary, "apikey, Authorization")
         return response

@@ -10,6 +10,8 @@ public struct PushContent: Sendable, Equatable {
     public var body: [UInt8]
     /// The author; `nil` for a notification.
     public private(set) var sender: [UInt8]?
+    /// The app's own texts, which the device shows in its language in place of title and body.
+    public private(set) var words = Words()
     /// The name by which the device groups pushes.
     public var thread: [UInt8]
     /// Members beside `aps`: fixed names and JSON text.
@@ -18,6 +20,26 @@ public struct PushContent: Sendable, Equatable {
     public var atMs: Int
     /// Whether the app's extension processes it before it is shown.
     public var isMutable: Bool
+
+    /// The names of texts that the app has in each language, and what stands in their places.
+    public struct Words: Sendable, Equatable {
+        /// The name of the text for the title; `nil`: none.
+        let titleKey: [UInt8]?
+        /// The name of the text for the body; `nil`: none.
+        let bodyKey: [UInt8]?
+        /// JSON text of an array of strings; `nil`: none.
+        let places: [UInt8]?
+
+        init(titleKey: [UInt8]? = nil, bodyKey: [UInt8]? = nil, places: [UInt8]? = nil) {
+            self.titleKey = titleKey
+            self.bodyKey = bodyKey
+            // Anything else would make the whole push invalid.
+            let json = places.flatMap { try? JSON(parsing: $0, limits: PushContent.limits) }
+            self.places =
+                json.map { $0.root.kind == .array && $0.root.members.allSatisfy { $0.stringBytes != nil } } == true
+                ? places : nil
+        }
+    }
 
     /// A notification, from the fields of its entry in the inbox; `nil` for an entry that `notify.lua` did not write.
     public init?(notification id: [UInt8], fields: [[UInt8]]) {
@@ -30,6 +52,7 @@ public struct PushContent: Sendable, Equatable {
         self.type = type
         self.title = title
         self.body = body
+        words = Words(titleKey: field("titleKey"), bodyKey: field("bodyKey"), places: field("textArgs"))
         thread = type
         var own: [(StaticString, [UInt8])] = [("id", PushContent.string(id)), ("type", PushContent.string(type))]
         // Foreign data that are no object would make the whole push invalid.
@@ -74,7 +97,8 @@ public struct PushContent: Sendable, Equatable {
     /// Whether all the parts are equal.
     public static func == (left: PushContent, right: PushContent) -> Bool {
         left.type == right.type && left.title == right.title && left.body == right.body && left.sender == right.sender
-            && left.thread == right.thread && left.atMs == right.atMs && left.isMutable == right.isMutable
+            && left.thread == right.thread && left.words == right.words && left.atMs == right.atMs
+            && left.isMutable == right.isMutable
             && left.members.elementsEqual(right.members) {
                 $0.name.description == $1.name.description && $0.json == $1.json
             }

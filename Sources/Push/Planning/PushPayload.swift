@@ -41,6 +41,15 @@ public enum PushPayload {
         text.append(text: "{\"aps\":{\"alert\":{")
         if let title = content.title { text.append(member: "title", json: PushContent.string(title)) }
         text.append(member: "body", json: PushContent.string(body))
+        let words = content.words
+        if let key = words.titleKey {
+            text.append(member: "title-loc-key", json: PushContent.string(key))
+            if let places = words.places { text.append(member: "title-loc-args", json: places) }
+        }
+        if let key = words.bodyKey {
+            text.append(member: "loc-key", json: PushContent.string(key))
+            if let places = words.places { text.append(member: "loc-args", json: places) }
+        }
         text.append(UInt8(ascii: "}"))
         text.append(member: "badge", number: max(badge, 0))
         text.append(member: "thread-id", json: PushContent.string(content.thread))

@@ -66,14 +66,16 @@ public struct OriginPolicy: Sendable {
     /// Checks a request by all its `Origin` fields and its `Host`.
     ///
     /// `secure`: it arrived over TLS, here or at a trusted proxy that reported so. `isOwnName`: whether the gateway's
-    /// certificate has a host name.
+    /// certificate has a host name. `takesAny`: `*` in the list counts.
     public func judge(
-        origins: [[UInt8]], host: [UInt8]?, secure: Bool, isOwnName: ([UInt8]) -> Bool
+        origins: [[UInt8]], host: [UInt8]?, secure: Bool, takesAny: Bool = true, isOwnName: ([UInt8]) -> Bool
     ) -> Verdict {
         guard let bytes = origins.first else { return .absent }
         guard origins.count == 1 else { return .refused }
         if bytes.elementsEqual("null".utf8) { return allowsNull ? .allowed : .refused }
-        if let origin = Origin(bytes, foldingHost: false), allowsAny || allowed.contains(origin) { return .allowed }
+        if let origin = Origin(bytes, foldingHost: false), (allowsAny && takesAny) || allowed.contains(origin) {
+            return .allowed
+        }
         guard let own = Origin(bytes, foldingHost: true) else { return .refused }
         guard isAddressed(own, host: host, secure: secure) else { return .refused }
         return isKnown(own.host) || isOwnName(own.host) ? .allowed : .refused

@@ -114,6 +114,23 @@ public struct TokenKeys: Sendable, CustomStringConvertible {
         return Added(used: set.keys.count, skipped: set.skipped)
     }
 
+    /// The reason why bytes are no set of public keys that tokens can be verified with; `nil` when they are one.
+    ///
+    /// A set from elsewhere must hold no secret: its reader could make tokens.
+    public static func problem(inPublicSet file: [UInt8]) -> String? {
+        do {
+            let set = try JWKS(file, issuer: nil)
+            for key in set.keys {
+                if case .secret = key.material { return "a secret key (kty oct)" }
+            }
+            var keys = TokenKeys()
+            try keys.add(set.keys)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
     /// The keys to try with a token.
     enum Selection {
         /// These keys, all of the token's algorithm; at least one.

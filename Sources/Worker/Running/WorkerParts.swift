@@ -41,7 +41,7 @@ struct WorkerParts: Sendable {
         self.redis = redis
         library = try ScriptLibrary(
             packs: settings.packs, directory: settings.scripts, namespaces: settings.namespaces.keys, reservedPaths: [],
-            isSharded: redis.topology.isSharded)
+            numbers: settings.packNumbers, isSharded: redis.topology.isSharded)
         try library.refuseSpanning(isSharded: redis.topology.isSharded)
         lease = try library.table.required("lease")
         publish = try library.table.required("publish")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import redis
 
-from Fixtures.scripts.derived_values import Derived
+from Fixtures.scripts.derived_values import Derived, folded
 from Fixtures.scripts.lua_scripts import LUA, NOW_MS, Loaded, needed, parts_of, script_path, script_text
 
 POLICY = {"log_max": 200, "log_ttl_s": 300, "meta_ttl_s": 86_700}
@@ -40,7 +40,7 @@ class Argument:
     optional: bool = False
     default: str | None = None
     wire: str = ""
-    folds: bool = False
+    fold: str = ""
 
 
 @dataclass
@@ -106,10 +106,9 @@ class Header:
     def _argument(text):
         text = text.split(" -- ")[0].strip()
         text, _, wire = text.partition(" as ")
-        folds = text.endswith(" fold lower")
-        text = text.removesuffix(" fold lower")
+        text, _, fold = text.partition(" fold ")
         name, rest = text.split(None, 1)
-        more = {"wire": wire or name, "folds": folds}
+        more = {"wire": wire or name, "fold": fold}
         if rest.endswith(" optional"):
             return Argument(name, rest.removesuffix(" optional").strip(), optional=True, **more)
         if " = " in rest:
@@ -271,8 +270,7 @@ class Commands:
         for argument in header.arguments:
             # A call that another script asked for uses the names on the wire.
             value = arguments.pop(argument.name, arguments.pop(argument.wire, argument.default))
-            if argument.folds and value is not None:
-                value = value.lower() if isinstance(value, str) else [each.lower() for each in value]
+            value = folded(argument.fold, value)
             if value is None and argument.kind == "user" and user:
                 value = user
             assert value is not None or argument.optional, f"{name} needs {argument.name}"

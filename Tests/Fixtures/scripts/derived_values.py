@@ -50,3 +50,12 @@ def geohash(latitude: float, longitude: float, length: int) -> str:
             bounds[axis] = [middle, high] if value >= middle else [low, middle]
         text += "0123456789bcdefghjkmnpqrstuvwxyz"[digit]
     return text
+
+
+def folded(fold, value):
+    """An argument in its one spelling; a list has those of its texts, and nothing stays nothing."""
+    if isinstance(value, list):
+        return [folded(fold, each) for each in value]
+    if fold == "pair" and isinstance(value, str) and value.count("_") == 1 and value[-1] != "_":
+        return "_".join(sorted(value.split("_"), key=str.encode))
+    return value.lower() if fold == "lower" and isinstance(value, str) else value

@@ -7,6 +7,7 @@ from Fixtures.scripts.command_scripts import Failed
 
 SHOP = "42"
 NOT_PRESENT = ("not_present", "Must be at shop to vote")
+NOT_THERE = ("not_present", "Must be at shop to add a track")
 
 
 def iso(ms):
@@ -109,7 +110,7 @@ class Model:
 
     def add_track(self, now_ms, user, present, track_id):
         if not present:
-            raise Failed(*NOT_PRESENT)
+            raise Failed(*NOT_THERE)
         if not self.active or self.find(track_id):
             raise Failed("conflict", "")
         if sum(other["addedBy"] == user for other in self.tracks) >= 20:

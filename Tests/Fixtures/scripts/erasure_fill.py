@@ -152,6 +152,22 @@ def remove_member(fill):
     fill.me("remove_member", conversationId=fill.made["group"], memberId="dan")
 
 
+def rename_conversation(fill):
+    fill.me("rename_conversation", conversationId=fill.made["group"], title=TITLE_WORD + " again")
+
+
+def delete_conversation(fill):
+    """A direct conversation that the user has left, with the user's messages in it, and a group that ends."""
+    fill.me("delete_conversation", conversationId=pair("dan"))
+    ended = fill.me("create_conversation", members=["cat"], title=TITLE_WORD)["id"]
+    fill.me("send_message", conversationId=ended, messageId="e0", text=TEXT)
+    fill.me("delete_conversation", conversationId=ended)
+
+
+def notify_many(fill):
+    fill.service("notify_many", campaignId="spring", users=[ME], type="news", title=TEXT, body=TEXT)
+
+
 def both_ways(word, count=3):
     def sample(fill):
         for other in OTHERS[:count]:
@@ -256,18 +272,24 @@ SAMPLES = {
     "my_votes": me("my_votes", shopId=SHOP), "dj": me("dj", shopId=SHOP),
     "next_track": service("next_track", shopId=SHOP), "remove_track": me("remove_track", shopId=SHOP, trackId="mine-2"),
     "create_booking": create_booking, "move_booking": move_booking,
+    "reschedule_booking": lambda fill: fill.me("reschedule_booking", shopId=SHOP, bookingId=fill.made["own"],
+                                                scheduledAt=fill.road.now_ms + 3_600_000),
+    "user_bookings": me("user_bookings"), "shop_bookings": service("shop_bookings", shopId=SHOP),
+    "set_text": service("set_text", shopId=SHOP, word="confirmed", title="See you"),
     "booking": lambda fill: fill.me("booking", shopId=SHOP, bookingId=fill.made["own"]),
     "queue": me("queue", shopId=SHOP), "add_points": add_points, "rank": me("rank", challengeId=CHALLENGE, userId=ME),
     "around": me("around", challengeId=CHALLENGE, userId=ME), "top": me("top", challengeId=CHALLENGE),
     "follow": follow, "unfollow": me("unfollow", barberId="lee"), "following": me("following"),
-    "publish_post": publish_post, "feed": me("feed"), "notify": notify, "notifications": me("notifications"),
+    "publish_post": publish_post, "feed": me("feed"), "notify": notify, "notify_many": notify_many,
+    "notifications": me("notifications"),
     "mark_read": mark_read, "mark_all_read": me("mark_all_read"),
     "create_conversation": create_conversation, "add_member": add_member, "send_message": send_message,
     "modify_message": modify_message, "delivered": mark("delivered"), "read": mark("read"),
     "remove_message": lambda fill: fill.me("remove_message", conversationId=pair("bob"), messageId="m5-1"),
     "typing": lambda fill: fill.me("typing", conversationId=pair("bob")),
     "messages": lambda fill: fill.me("messages", conversationId=pair("bob")), "conversations": me("conversations"),
-    "remove_member": remove_member,
+    "remove_member": remove_member, "rename_conversation": rename_conversation,
+    "delete_conversation": delete_conversation,
     "mute": both_ways("mute"), "unmute": me("unmute", other="dan"), "mutes": me("mutes"),
     "set_listener": set_listener, "set_privacy": set_privacy, "set_location": set_location, "set_track": set_track,
     "allow_follower": allow_follower, "drop_follower": me("drop_follower", followerId="dan"),
@@ -279,7 +301,7 @@ SAMPLES = {
     "listening_chat": me("listening_chat"), "current_listening": me("current_listening"),
     "song_finished": lambda fill: fill.other("bob", "song_finished"),
     "listening_history": lambda fill: fill.me("listening_history", sessionId=fill.made["session"]),
-    "make_ticket": listening_ticket,
+    "past_listening": me("past_listening"), "make_ticket": listening_ticket,
     "scan_ticket": lambda fill: fill.me("scan_ticket", sessionId=fill.made["session"], ticket=fill.made["ticket"]),
     "visit_ticket": visited, "end_visit": lambda fill: fill.other("dan", "end_visit", sessionId=fill.made["session"]),
     "leave_listening": lambda fill: fill.other("cat", "leave_listening"),

@@ -52,7 +52,9 @@ class Keys:
 
 
 def script_path(name: str, *folders: Path) -> Path:
-    """Where a script lies: in one of the folders, or else in one of PACKS."""
+    """Where a script lies: in one of the folders, or else in one of PACKS; `PACK/NAME` is another pack's."""
+    if "/" in name:
+        return LUA / f"{name}.lua"
     places = [*folders, *(LUA / pack for pack in PACKS)]
     found = next((scripts[name] for scripts in map(scripts_in, places) if name in scripts), None)
     assert found, f"no {name}.lua in {', '.join(path.name for path in places)}"
@@ -288,10 +290,10 @@ class Scripts:
             int(since_offset) == offset or 0 < first <= int(since_offset) + 1))
         return Joined(epoch, offset, recovered, events if recovered or order == "oldest" else [], state_text)
 
-    def state(self, namespace, keys) -> bytes | None:
+    def state(self, namespace, keys, pack="") -> bytes | None:
         """The state that joining clients of a topic are told; `keys` begin with its log and meta."""
         epoch = f"e{next(self.candidates)}"
-        return self.call((f"state_{namespace}", "subscribe"), keys,
+        return self.call((f"{pack}/state_{namespace}" if pack else f"state_{namespace}", "subscribe"), keys,
                          [epoch, self.run, "", NOW_MS, 86_400, "", "", "newest", 300, 4_194_304, 300, 0])[4]
 
     def renew(self, *topics, idle_ttl_s=300):

@@ -62,7 +62,9 @@ def joins(road):
     said(road, "cat", group, "c1")
     road.do("dan", "remove_member", conversationId=group, memberId="dan", userId="dan")
     said(road, "cat", group, "c2")
-    road.do("cat", "create_conversation", members=["bob", "dan"], title="Other")
+    other = road.do("cat", "create_conversation", members=["bob", "dan"], title="Other")["id"]
+    road.do("bob", "rename_conversation", conversationId=other, title="Another")
+    road.service("delete_conversation", conversationId=other, userId="cat")
 
 
 def before_walls(road):
@@ -177,6 +179,7 @@ def bookings(road):
     road.service("create_booking", shopId="2", userId="bob", bookingId="7")
     road.service("move_booking", payer="barber", shopId="2", bookingId="7", status="confirmed")
     road.service("move_booking", payer="other", shopId="2", bookingId="7", status="no-show")
+    road.service("notify_many", payer="news", campaignId="spring", users=["ann", "bob"], type="t", title="T", body="B")
     road.add("shop:2", "call", "end_booking", {"shopId": "2", "bookingId": made[3], "because": "too_many"})
 
 
@@ -251,7 +254,8 @@ def before_listening(road):
 
 
 def listening(road):
-    """Users go from session to session and leave, and block others; one is erased."""
+    """Users go from session to session and leave, and block others; one leads a session and is erased."""
+    road.do("ann", "control_listening", host="cat")
     road.refresh("listening_blocks_refresh", "user:ann", userId="ann")
     road.service("block", userId="ann", other="bob")
     road.do("cat", "block", other="bob")

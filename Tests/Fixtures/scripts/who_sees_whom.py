@@ -15,6 +15,8 @@ SHOWS = set("""
 
 #: Members that say nothing of another user.
 SHOWS_NOBODY = set("""
+    event payload sessions
+    bodyKey bookings changedAt is_current joined_at textArgs titleKey
     addedAt added_at afterMs album albumArt albumImageUrl albumName allowed artist artistName artists avgWaitTime
     blocked body bookingId challengeId conversationId count createdAt currentlyServing cursor data deleted deviceId
     devices distance down downvotes duration duration_ms endsAt estimate estimatedCompletion estimatedWaitTimes
@@ -89,7 +91,8 @@ ROWS = [
     hidden("messaging", "presence:changed", "nobody is told", MORE + "test_presence_is_hidden_from_the_blocked"),
     hidden("messaging", "conversation:updated conversations", "what is said after the block moves no list of the "
            "other", MORE + "test_in_a_group_neither_hears_the_other"),
-    shown("messaging", "member:added member:removed messages:erased", "all members of a group know who is in it"),
+    shown("messaging", "member:added member:removed messages:erased conversation:renamed conversation:deleted",
+          "all members of a group know who is in it"),
     shown("messaging", "create_conversation add_member remove_member delivered read send_message modify_message", OWN),
     # Listeners nearby
     hidden("nearby", "nearby:enter nearby:move nearby:leave nearby:track nearby set_location",

@@ -24,6 +24,24 @@ import Testing
         #expect(queue.count == 0)
     }
 
+    @Test func aDepartureIsNotedOnceAndNotOfWhoIsBack() {
+        var queue = HeartbeatQueue(intervalMs: 100, notesDepartures: true)
+        for user in UInt8(1)...3 { queue.came([user], nowMs: 0) }
+        queue.came([1], nowMs: 0)
+        for user in UInt8(1)...3 { queue.left([user]) }
+        queue.came([3], nowMs: 1)
+        #expect(queue.departures(max: 9) == [[2]])
+        #expect(queue.departures(max: 9) == [])
+        queue.left([1])
+        queue.left([3])
+        #expect(queue.departures(max: 1) == [[1]])
+        #expect(queue.departures(max: 1) == [[3]])
+        var other = HeartbeatQueue(intervalMs: 100)
+        other.came([1], nowMs: 0)
+        other.left([1])
+        #expect(other.departures(max: 9) == [])
+    }
+
     @Test func whoComesBackIsBeatenForOnceAnInterval() {
         var queue = HeartbeatQueue(intervalMs: 100)
         for _ in 0..<5 {

@@ -252,7 +252,7 @@ import Testing
         let good = try #require(try catalogue(join("j", "shop:{id}#own#{user}")).states["shop"])
         #expect(good.isPersonal && good.file.name == "j")
         #expect(good.refusal("FAIL banned You may not.") == Refusal(named: "banned", status: 423, "You may not."))
-        #expect(good.refusal("FAIL forbidden No.") == Refusal(.forbidden, "No."))
+        #expect(good.refusal("FAIL forbidden No.") == Refusal(named: "forbidden", status: 403, "No."))
         #expect(good.refusal("FAULT user_script:1: x") == nil && good.refusal("FAIL other No.") == nil)
         let told = ["j.lua:3: @key: the keys of @subscribe are those of {id}, and {user} may stand behind the second #"]
         #expect(problems(join("j", "user:{user}#own")) == told)

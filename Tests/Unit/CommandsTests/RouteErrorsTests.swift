@@ -56,6 +56,28 @@ import Testing
         #expect(body["error"]?.string == "'$status\",\"x\":\"' \u{1}\n is none")
     }
 
+    @Test func peopleAreToldInThePacksWords() throws {
+        let own = try errors(
+            #", "sentences": {"bad_request": "Not right.", "arguments": {"code": "A code has four letters."}}"#)
+        func sentence(_ code: String, _ subject: Refusal.Subject) -> String {
+            let refused = RouteErrors.Refused(
+                code: code, message: "'code' must be an id", status: 400, request: "r", retryAfterSeconds: nil,
+                about: subject)
+            let body = String(decoding: own.answer(refused).body, as: UTF8.self)
+            return (try? json(body))?["error"]?.string ?? ""
+        }
+        #expect(sentence("bad_request", .argument("code")) == "A code has four letters.")
+        #expect(sentence("bad_request", .argument("other")) == "Not right.")
+        #expect(sentence("bad_request", .request) == "Not right.")
+        #expect(sentence("bad_request", .script) == "'code' must be an id", "what a script says is for people")
+        #expect(sentence("conflict", .request) == "'code' must be an id")
+    }
+
+    @Test func aPackTakesUnknownMembersAndLetsAnswersBeKept() throws {
+        let (plain, own) = (try errors(), try errors(#", "unknown": "ignore", "cache": "private""#))
+        #expect(!plain.ignoresUnknown && !plain.answersAreCached && own.ignoresUnknown && own.answersAreCached)
+    }
+
     @Test func whatLiesBelowThePrefixIsItsOwn() throws {
         let own = try errors()
         #expect(own.owns(["api", "v1", "x"]) && own.owns(["api", "v1", "x", "y"]))
@@ -78,6 +100,16 @@ import Testing
         (#"{"errors": [{"routes": "/a/", "body": {}, "bodies": {"X": {}}}]}"#, "expected a code such as"),
         (#"{"errors": [{"routes": "/a/", "body": {}, "bodies": {"x": 1}}]}"#, "bodies.x: expected an object"),
         (#"{"errors": [{"routes": "/a/", "body": {}}, {"routes": "/a/", "body": {}}]}"#, "/a/ is given twice"),
+        (#"{"errors": [{"routes": "/a/", "body": {}, "unknown": true}]}"#, "unknown: expected \"ignore\""),
+        (#"{"errors": [{"routes": "/a/", "body": {}, "cache": "public"}]}"#, "cache: expected \"private\""),
+        (#"{"errors": [{"routes": "/a/", "body": {}, "sentences": []}]}"#, "sentences: expected an object"),
+        (#"{"errors": [{"routes": "/a/", "body": {}, "sentences": {"conflct": "x"}}]}"#, "did you mean conflict?"),
+        (#"{"errors": [{"routes": "/a/", "body": {}, "sentences": {"conflict": ""}}]}"#, "a sentence of 1 to 400"),
+        (#"{"errors": [{"routes": "/a/", "body": {}, "sentences": {"arguments": 1}}]}"#, "sentences by argument"),
+        (
+            #"{"errors": [{"routes": "/a/", "body": {}, "sentences": {"arguments": {"a": 1}}}]}"#,
+            "arguments.a: expected"
+        ),
         (#"[]"#, "a JSON object"), ("{", "a JSON object"),
     ])
     func mistakesAreTold(_ text: String, _ told: String) {

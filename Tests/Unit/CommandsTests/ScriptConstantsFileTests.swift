@@ -28,6 +28,26 @@ import Testing
         #expect(replaced("shop", body) == [done])
     }
 
+    @Test func aRangeOfAnArgumentEndsWithANumber() {
+        let head = "-- @command x\n-- @arg a string 1..A_MAX -- at most A_MAX\nreturn A_MAX"
+        let done = "-- @command x\n-- @arg a string 1..5 -- at most A_MAX\nreturn 5"
+        #expect(replaced("shop", head) == [done])
+    }
+
+    @Test func anOperatorChoosesWithinTheRange() {
+        func chosen(_ texts: String...) -> (text: String, problems: [String]) {
+            var problems: [ScriptProblem] = []
+            var known = constants("", "B_MAX = 5 -- b (1..9)\nC_MAX = 5 -- c\n", problems: &problems)
+            known.choose(texts, problems: &problems)
+            let script = known.replaced(in: file("shop", "x", "return B_MAX"), &problems)
+            return (String(decoding: script.bytes, as: UTF8.self), problems.map(\.message))
+        }
+        #expect(chosen("shop.B_MAX=9").text == "return 9" && chosen("shop.B_MAX=9").problems.isEmpty)
+        for wrong in ["shop.B_MAX=10", "shop.B_MAX=0", "shop.B_MAX=x", "shop.C_MAX=5", "B_MAX=5", "shop.B_MAX", ""] {
+            #expect(chosen(wrong).text == "return 5" && chosen(wrong).problems.count == 1, "\(wrong)")
+        }
+    }
+
     @Test func aPackHasItsOwnAndThoseOfCore() {
         #expect(replaced("core", "return A_MAX, B_MS") == ["return 5, B_MS"])
         #expect(replaced("other", "return A_MAX, B_MS") == ["return 5, B_MS"])

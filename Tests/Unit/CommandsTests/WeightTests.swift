@@ -69,9 +69,10 @@ import Testing
 
     /// Whoever pays for a call must know its price: every built-in script says one.
     @Test(arguments: Scripts.files.map(\.path)) func everyBuiltInScriptSaysItsWeight(_ path: String) throws {
-        let source = try #require(Scripts.files.first { $0.path == path }).source
+        let file = try #require(Scripts.files.first { $0.path == path })
         var problems: [ScriptProblem] = []
-        let header = ScriptHeader(ScriptFile(name: path, path: path, bytes: source), problems: &problems)
+        let constants = ScriptConstants(Scripts.constants.map { ScriptFile($0) }, problems: &problems)
+        let header = ScriptHeader(constants.replaced(in: ScriptFile(file), &problems), problems: &problems)
         let says = header.tags.contains { tag in
             if case .weight = tag.value { return true }
             return false

@@ -53,6 +53,16 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("bob_ann", "ann_bob"), ("ann_bob", "ann_bob"), ("a_B", "B_a"), ("x_z_y", "x_z_y"), ("b", "b"), ("b_", "b_"),
+    ])
+    func theTwoIdsOfAPairHaveOneOrder(_ given: String, _ folded: String) throws {
+        let pair = try #require(try catalogue(command("p", "@arg pairId id fold pair")).command(named: "p"))
+        for body in [#"{"shopId":1,"pairId":"\#(given)"}"#] {
+            #expect(text(try bind(pair, body).values.last ?? nil) == folded)
+        }
+    }
+
     /// A value given in two places is one when it is the same after folding.
     @Test func placesAgreeAfterFolding() throws {
         let path = [TextArgument(name: "song_title", value: bytes("AbC"))]
@@ -86,6 +96,7 @@ import Testing
         ("@arg x id as a-b", "after as: a lower-case letter"), ("@arg x id as ref", "ref names a client's message"),
         ("@arg id id", "choose another name, e.g. itemId as id"), ("@arg x id fold", "expected fold lower"),
         ("@arg x id fold upper", "expected fold lower"), ("@arg x int 1..2 fold lower", "not for int"),
+        ("@arg x string 1..2 fold pair", "fold pair is for id"),
         ("@arg x enum A,b fold lower", "no choice may have a capital"),
         ("@arg x id as shopId", "another value is called shopId"),
         ("@arg x id as y\n@arg z id as y", "another argument is y on the wire"),

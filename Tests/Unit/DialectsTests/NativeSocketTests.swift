@@ -109,6 +109,25 @@ import Testing
         #expect(told(&header, .authenticated(userID: user, expiresAt: 1)).joins.isEmpty)
     }
 
+    @Test func aStateIsAnEventWhereTheSocketSaysSo() throws {
+        let event = try #require(EventName("queue:update"))
+        let position = try Native.position("e", 3)
+        for (namespace, state, isTold) in [("shop", "{\"n\":1}", true), ("shop", nil, false), ("dj", "{}", false)] {
+            var client = try client(SocketRules(first: ["shop": event]))
+            var steps: [DialectStep] = []
+            let topic = try Native.topic(namespace + ":42")
+            let message = ServerMessage.subscribed(
+                topic: topic, position: position, recovered: false, state: state.map { Array($0.utf8) })
+            client.send(message, at: .main, ref: nil, &steps)
+            let said = steps.compactMap { step -> String? in
+                guard case .say(let unit) = step else { return nil }
+                return String(decoding: unit.bytes, as: UTF8.self)
+            }
+            let first = #"{"topic":"shop:42","event":"queue:update","data":{"n":1}}"#
+            #expect(said.count == (isTold ? 2 : 1) && (!isTold || said.last == first), "\(said)")
+        }
+    }
+
     @Test func thePathSaysTopicsAndArguments() throws {
         let join = try ["session:{sessionId}", "session:{sessionId}", "user:{sub}"].map {
             try #require(TopicTemplate($0))

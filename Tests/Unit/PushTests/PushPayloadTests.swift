@@ -75,6 +75,18 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (#"["Ann","3"]"#, #","loc-key":"b.k","loc-args":["Ann","3"]"#), ("[1]", #","loc-key":"b.k""#),
+        ("{}", #","loc-key":"b.k""#), ("[", #","loc-key":"b.k""#),
+    ])
+    func theAppsOwnTextsStandBesideTheOthers(_ places: String, _ words: String) throws {
+        let fields = ["type", "t", "title", "T", "body", "B", "data", "{}", "bodyKey", "b.k", "textArgs", places]
+        let content = try #require(
+            PushContent(notification: Fixture.bytes("5-0"), fields: fields.map { Fixture.bytes($0) }))
+        let text = String(decoding: PushPayload.text(content, badge: 1, silently: false), as: UTF8.self)
+        #expect(text.hasPrefix(#"{"aps":{"alert":{"title":"T","body":"B""# + words + "},"), "\(text)")
+    }
+
     @Test(arguments: ["", "x-0", "99999999999999999-0"])
     func anEntryWithAnotherIDIsNone(_ id: String) {
         let fields = ["type", "t", "title", "t", "body", "b", "data", "{}"].map { Fixture.bytes($0) }

@@ -15,6 +15,19 @@ import Testing
             isOwnName: { $0.elementsEqual("gw.example".utf8) })
     }
 
+    /// Metrics of this machine are for its own pages, whichever pages may connect.
+    @Test func anyOriginIsLeftOutWhereOnlyOwnPagesMayRead() throws {
+        let policy = try OriginPolicy(allowing: ["*"])
+        for (origin, verdict) in [
+            ("https://evil.example", OriginPolicy.Verdict.refused), ("http://127.0.0.1:9", .allowed),
+        ] {
+            let found = policy.judge(
+                origins: [Array(origin.utf8)], host: Array("127.0.0.1:9".utf8), secure: false, takesAny: false,
+                isOwnName: { _ in false })
+            #expect(found == verdict, "\(origin)")
+        }
+    }
+
     @Test(arguments: [
         "https://good.com", "https://good.com:443", "https://xn--bcher-kva.example:8443", "capacitor://localhost",
     ])

@@ -7,12 +7,13 @@
 -- @arg      userId              id
 -- @arg      status              enum pending,confirmed,in-progress,completed,cancelled,no-show
 -- @arg      estimatedCompletion time optional
+-- @arg      scheduledAt         time optional -- the time that the booking is for
 -- @include  booking
 -- @key      owner               booking:{bookingId}#owner
 -- @key      state               booking:{bookingId}#state
 -- @key      members             booking:{bookingId}#members
 -- @topic    booking:{bookingId}
--- @emits    booking:status_change {bookingId, status, estimatedCompletion}
+-- @emits    booking:status_change {bookingId, status, estimatedCompletion, scheduledAt}
 -- @returns  {refused} -- whether the topic is another booking's
 -- @cost     O(1)
 -- @weight   200
@@ -53,10 +54,12 @@ local ttl_s = ENDS[args.status] and TOPIC_CLOSED_TTL_S or OPEN_TTL_S
 write('SET', key.owner, writer, 'EX', ttl_s)
 write('SET', key.state, encode({
   bookingId = number_told, shopId = args.shopId, status = args.status, estimatedCompletion = completion,
+  scheduledAt = args.scheduledAt and iso(args.scheduledAt),
 }), 'EX', ttl_s)
 write('SADD', key.members, args.userId)
 write('EXPIRE', key.members, ttl_s)
 emit('booking:' .. args.bookingId, 'booking:status_change', {
   bookingId = number_told, status = args.status, estimatedCompletion = completion,
+  scheduledAt = args.scheduledAt and iso(args.scheduledAt),
 })
 return {refused = false}

@@ -16,6 +16,7 @@
 -- @key      closed         shop:{shopId}#closed#{bookingId}
 -- @key      pending        shop:{shopId}#pending
 -- @key      settings       shop:{shopId}#settings
+-- @key      texts          shop:{shopId}#texts
 -- @key      version        shop:{shopId}#version
 -- @calls    booking_changed, user_booking, user_pending
 -- @emits    booking:status_change {bookingId, status} -- to the user, and on the booking's topics
@@ -33,9 +34,7 @@
 -- pending at `endsAt` is cancelled (queue_refresh.lua, end_booking.lua).
 
 local OPEN_MAX = 1000
-local HOUR_MS = 3600000
 local WALK_IN_MS = 86400000
-local PENDING_MS_MAX = 2592000000 -- 30 days
 local PENDING = 'pending'
 local NEW = 'new'
 
@@ -83,7 +82,7 @@ if mine then
     userId = args.userId, shopId = args.shopId, bookingId = id, endsAt = ends_at, version = booking_version(),
   })
 end
-tell(args.shopId, id, args.userId, PENDING, 'Booking received', 'The shop will confirm your booking.')
+tell(args.shopId, id, args.userId, PENDING, 'received')
 return {
   bookingId = id, shopId = args.shopId, status = PENDING, createdAt = iso(now_ms), endsAt = iso(ends_at),
   topic = booking_topic(args.shopId, id),

@@ -11,6 +11,7 @@
 -- @key      bookings  shop:{shopId}#bookings
 -- @key      closed    shop:{shopId}#closed#{bookingId}
 -- @key      pending   shop:{shopId}#pending
+-- @key      texts     shop:{shopId}#texts
 -- @key      version   shop:{shopId}#version
 -- @calls    booking_changed, user_booking, user_pending
 -- @emits    booking:status_change {bookingId, status} -- to the user, and on the booking's topics
@@ -21,10 +22,6 @@
 -- What was confirmed or cancelled in the meantime stays as it is.
 
 local CANCELLED = 'cancelled'
-local TOLD = {
-  expired = 'The shop did not confirm your booking in time.',
-  too_many = 'You have too many bookings that wait to be confirmed.',
-}
 
 local it = booking(read('HGET', key.bookings, args.bookingId))
 if not it or it.status ~= 'pending' then return {ended = false} end
@@ -36,5 +33,5 @@ write('SET', key.closed, encode({
   scheduledAt = it.scheduledAt, createdAt = it.createdAt,
 }), 'EX', CLOSED_TTL_S)
 leave_pending(args.shopId, it.userId, args.bookingId)
-tell(args.shopId, args.bookingId, it.userId, CANCELLED, 'Booking cancelled', TOLD[args.because])
+tell(args.shopId, args.bookingId, it.userId, CANCELLED, args.because)
 return {ended = true}

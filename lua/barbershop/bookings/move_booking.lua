@@ -17,6 +17,7 @@
 -- @key      closed    shop:{shopId}#closed#{bookingId}
 -- @key      pending   shop:{shopId}#pending
 -- @key      service   shop:{shopId}#service
+-- @key      texts     shop:{shopId}#texts
 -- @key      version   shop:{shopId}#version
 -- @calls    booking_changed, user_booking, user_pending
 -- @emits    booking:status_change {bookingId, status, estimatedCompletion} -- to the user, and on the booking's topics
@@ -38,14 +39,6 @@ local MOVES = {
   ['in-progress'] = {completed = true},
   completed = {}, cancelled = {}, ['no-show'] = {},
 }
-local TOLD = {
-  confirmed = {'Booking confirmed', 'The shop expects you.'},
-  ['in-progress'] = {'Service started', 'Your service has begun.'},
-  completed = {'Service completed', 'Thank you for your visit.'},
-  cancelled = {'Booking cancelled', 'Your booking was cancelled.'},
-  ['no-show'] = {'Booking missed', 'Your booking was closed, as you did not come.'},
-}
-
 -- Count, sum and sum of squares of what was learned of `subject`: the minutes of a tier's services, or (`stated`) the
 -- ratio of true to stated minutes. Zeros when they are not what is written here.
 local function learned(subject)
@@ -116,7 +109,7 @@ else
   write('SET', key.closed, text, 'EX', CLOSED_TTL_S)
 end
 
-tell(args.shopId, args.bookingId, it.userId, status, TOLD[status][1], TOLD[status][2], completion)
+tell(args.shopId, args.bookingId, it.userId, status, status, completion)
 return {
   bookingId = args.bookingId, shopId = args.shopId, status = status,
   estimatedCompletion = completion and iso(completion),

@@ -4,12 +4,10 @@
 -- For scripts that include `booking` and have the keys bookings, service and settings. The formula is that of the
 -- backends, evaluated in their order, so that its figures equal theirs to the last digit.
 
-local FIELDS_MAX = 2000
-
 -- Ends the script when the shop has more bookings than are read at once.
 local function check_size()
-  if read('HLEN', key.bookings) > FIELDS_MAX then
-    fail('too_large', 'The shop has more than ' .. FIELDS_MAX .. ' open bookings: its queue is not computed')
+  if read('HLEN', key.bookings) > OPEN_FIELDS_MAX then
+    fail('too_large', 'The shop has more than ' .. OPEN_FIELDS_MAX .. ' open bookings: its queue is not computed')
   end
 end
 

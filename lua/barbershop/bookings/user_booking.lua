@@ -6,6 +6,9 @@
 -- @arg      bookingId id
 -- @arg      status    enum pending,confirmed,in-progress,completed,cancelled,no-show optional
 -- @arg      estimatedCompletion time optional
+-- @arg      scheduledAt time optional -- the time that the booking is for
+-- @arg      titleKey  string 1..100 optional -- the app's own text in place of the title, in a push
+-- @arg      bodyKey   string 1..100 optional
 -- @arg      title     string 1..200 optional -- of the notification
 -- @arg      body      string 0..2000 optional
 -- @arg      version   int 0..9007199254740991 optional -- of the shop, when it said so
@@ -23,7 +26,7 @@
 -- @key      pushes    user:{userId}#pushes
 -- @topic    user:{userId}
 -- @calls    forget_booking
--- @emits    booking:status_change {bookingId, status, estimatedCompletion}
+-- @emits    booking:status_change {bookingId, status, estimatedCompletion, scheduledAt}
 -- @emits    notification {id, type, title, body, data, timestamp}
 -- @returns  {told}
 -- @errors   conflict
@@ -38,8 +41,6 @@
 -- a status of a lower rank is over and is not told. A closed number may be used again a week later.
 
 local BOOKINGS_MAX = 1000
-local OPEN_MS = 31622400000 -- 366 days
-local CLOSED_MS = 691200000 -- 8 days
 
 if args.version and args.version <= (integer(read('GET', key.erased), 0, INTEGER_MAX) or 0) then
   later('forget_booking', {shopId = args.shopId, bookingId = args.bookingId, userId = args.userId})
@@ -61,10 +62,11 @@ if not args.status then return {told = false} end
 emit('user:' .. args.userId, 'booking:status_change', {
   bookingId = args.bookingId, status = args.status,
   estimatedCompletion = args.estimatedCompletion and iso(args.estimatedCompletion),
+  scheduledAt = args.scheduledAt and iso(args.scheduledAt),
 })
 if args.title then
   put_notification('booking_status_change', args.title, args.body or '', stored(encode({
     bookingId = args.bookingId, shopId = args.shopId, status = args.status,
-  })))
+  })), {titleKey = args.titleKey, bodyKey = args.bodyKey})
 end
 return {told = true}

@@ -20,6 +20,7 @@
 -- @key      adders    dj:{shopId}#adders
 -- @key      voters    dj:{shopId}#voters
 -- @key      catalogue dj:{shopId}#catalogue
+-- @key      untold    dj:{shopId}#untold
 -- @key      presence  shop:{shopId}#presence
 -- @topic    dj:{shopId}
 -- @emits  track:added {trackId, trackName, artistName, albumArt, addedBy, addedAt, upvotes, downvotes, score, position}
@@ -45,7 +46,9 @@ local QUEUED_USER_MAX = 20
 local ADDED_USER_MAX = 100
 
 local user = args.userId
-if tonumber(read('ZSCORE', key.presence, user) or 0) <= now_ms then fail('not_present', 'Must be at shop to vote') end
+if tonumber(read('ZSCORE', key.presence, user) or 0) <= now_ms then
+  fail('not_present', 'Must be at shop to add a track')
+end
 local session = read('HMGET', key.session, 'isActive', 'tag', 'sequence')
 local tag = session[2]
 if session[1] ~= '1' or not tag then fail('conflict', 'No DJ session is active at this shop') end
@@ -115,10 +118,17 @@ write('HSET', key.ballots, '', tag, args.trackId, decimal(sequence) .. 'u')
 write('EXPIRE', key.ballots, BALLOTS_TTL_S)
 note_vote(args.trackId, user, 'up', is_new)
 local told = encode(item)
-emit('dj:' .. args.shopId, 'track:added', told)
--- Phones add by the id alone. Nothing depends on the answer, so nothing waits for room.
-local is_asked = not is_described and string.find(args.trackId, '^%w+$')
-if is_asked and courier_joined('spotify') and call_room('spotify') > 0 then
+-- Phones add by the id alone. Nothing depends on the answer, so nothing waits for room. Where nobody has said what the
+-- track is, others are told when Spotify has, or a moment later (untold_refresh.lua).
+local is_asked = not is_described and string.find(args.trackId, '^%w+$') ~= nil
+is_asked = is_asked and courier_joined('spotify') and call_room('spotify') > 0
+if is_asked then
   call_out('spotify', {track = args.trackId}, 'track_found', {shopId = args.shopId, trackId = args.trackId})
+end
+if is_asked and item.trackName == '' then
+  write('ZADD', key.untold, decimal(now_ms + UNTOLD_MS), args.trackId)
+  write('PEXPIRE', key.untold, left_ms)
+else
+  emit('dj:' .. args.shopId, 'track:added', told)
 end
 return raw(told)

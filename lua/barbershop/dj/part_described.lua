@@ -11,8 +11,9 @@ local CATALOGUE_MAX = 1000
 local CATALOGUE_TTL_S = 2592000 -- 30 days
 local KEPT_BYTES_MAX = 1024     -- leaves room for who added the track, within TRACK_BYTES_MAX
 
--- Keeps a description, the text of a JSON object, and returns what the apps read of it.
-local function describe(track, description)
+-- Keeps a description, the text of a JSON object, and returns what the apps read of it. `is_untold`: nobody was told of
+-- the track yet.
+local function describe(track, description, is_untold)
   local about = kept(decode(description))
   if not about then fail('bad_request', 'track must be an object with a name of at most 600 bytes') end
   local text = encode(about)
@@ -48,7 +49,7 @@ local function describe(track, description)
   as_spotify(about)
   if is_queued then
     write('HSET', key.tracks, track, queued)
-    emit('dj:' .. args.shopId, 'track:described', about)
+    if not is_untold then emit('dj:' .. args.shopId, 'track:described', about) end
   end
   return about
 end

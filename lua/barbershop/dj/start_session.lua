@@ -3,7 +3,7 @@
 -- @http     POST /v1/shops/{shopId}/dj/start
 -- @allow    service
 -- @arg      shopId id
--- @arg      voters bool = false -- whether the state names who voted; the shop answers for telling them
+-- @arg      voters bool optional -- whether the state names who voted; without it, as the shop's setting says
 -- @key      session dj:{shopId}#session
 -- @key      tracks  dj:{shopId}#tracks
 -- @key      tally   dj:{shopId}#tally
@@ -11,6 +11,8 @@
 -- @key      removed dj:{shopId}#removed
 -- @key      adders  dj:{shopId}#adders
 -- @key      voters  dj:{shopId}#voters
+-- @key      untold  dj:{shopId}#untold
+-- @key      settings shop:{shopId}#settings
 -- @topic    dj:{shopId}
 -- @emits    session:started {shopId, isActive, currentTrack, queue, startedAt} -- the whole state
 -- @returns  {shopId, isActive, startedAt}
@@ -27,11 +29,14 @@ local started = integer(got[2], 0, INTEGER_MAX)
 if got[1] == '1' and started and got[3] then
   return {shopId = args.shopId, isActive = true, startedAt = iso(started)}
 end
-write('UNLINK', key.session, key.tracks, key.tally, key.order, key.removed, key.adders, key.voters)
+write('UNLINK', key.session, key.tracks, key.tally, key.order, key.removed, key.adders, key.voters,
+  key.untold)
 write('HSET', key.session, 'isActive', '1', 'startedAt', decimal(now_ms), 'sequence', '0',
   'tag', string.sub(random, 1, 12))
 write('PEXPIRE', key.session, SESSION_MS)
-if args.voters then
+local has_voters = args.voters
+if has_voters == nil then has_voters = read('HGET', key.settings, 'voters') == '1' end
+if has_voters then
   write('HSET', key.voters, '', '1') -- part_voters.lua
   write('PEXPIRE', key.voters, SESSION_MS)
 end

@@ -7,17 +7,29 @@
 -- @arg      answer  json 32768 8 optional -- as describe_track takes it
 -- @include  track
 -- @include  described
+-- @include  untold
 -- @key      catalogue dj:{shopId}#catalogue
 -- @key      described dj:{shopId}#described
 -- @key      tracks    dj:{shopId}#tracks
+-- @key      tally     dj:{shopId}#tally
+-- @key      order     dj:{shopId}#order
+-- @key      untold    dj:{shopId}#untold
 -- @topic    dj:{shopId}
+-- @emits  track:added {trackId, trackName, artistName, albumArt, addedBy, addedAt, upvotes, downvotes, score, position}
 -- @emits  track:described {trackId, trackName, artistName, albumArt, albumName, id, name, artists, album, duration_ms}
 -- @returns  {}
 -- @errors   too_large
 -- @cost     O(log n) in the shop's described tracks, O(n) in the bytes of the description
 -- @weight   1200
 --
--- What Spotify does not know stays as the adder said it.
+-- What Spotify does not know stays as the adder said it. Of a track that waits to be told (part_untold.lua) others are
+-- told now.
 
-if args.outcome == 'ok' and args.answer then describe(args.trackId, args.answer) end
+local is_untold = number(read('ZSCORE', key.untold, args.trackId)) ~= nil
+if args.outcome == 'ok' and args.answer then
+  local about = describe(args.trackId, args.answer, is_untold)
+  if is_untold then tell_added(args.trackId, about) end
+elseif is_untold then
+  tell_added(args.trackId)
+end
 return {}

@@ -9,7 +9,7 @@
 -- @include  json
 -- @key      inbox  user:{userId}#inbox
 -- @key      unread user:{userId}#unread
--- @returns  {notifications: [{id, type, title, body, data, timestamp, read}], unread, more}
+-- @returns  {notifications: [{id, type, title, body, data, timestamp, read}], unread, more} -- and the app's own texts
 -- @cost     O(log n + m) in stored notifications and those told
 -- @weight   600
 -- @readonly
@@ -34,13 +34,20 @@ end
 -- The notification of an entry as text without its last member, `read`; nil when it is none.
 local function notification(entry)
   local fields, names = entry[2], {'type', 'title', 'body', 'data', 'timestamp'}
-  if #fields ~= 2 * #names then return nil end
+  if #fields < 2 * #names then return nil end
   for index, name in ipairs(names) do
     if fields[2 * index - 1] ~= name then return nil end
   end
   if not stored(fields[8]) then return nil end
+  local words = '' -- names of the app's own texts (part_inbox.lua)
+  for index = 2 * #names + 1, #fields - 1, 2 do
+    local name, value = fields[index], fields[index + 1]
+    if name == 'titleKey' or name == 'bodyKey' then words = words .. ',"' .. name .. '":' .. encode(value) end
+    local list = name == 'textArgs' and string.byte(value) == 91 and decode(value)
+    if type(list) == 'table' then words = words .. ',"textArgs":' .. encode(array(list)) end
+  end
   return '{"id":"' .. entry[1] .. '","type":' .. encode(fields[2]) .. ',"title":' .. encode(fields[4]) .. ',"body":'
-    .. encode(fields[6]) .. ',"data":' .. fields[8] .. ',"timestamp":' .. encode(fields[10]) .. ',"read":'
+    .. encode(fields[6]) .. ',"data":' .. fields[8] .. ',"timestamp":' .. encode(fields[10]) .. words .. ',"read":'
 end
 
 local low, high = bound(args.after, '-'), bound(args.before, '+')

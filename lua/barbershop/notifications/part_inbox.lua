@@ -2,7 +2,8 @@
 -- @summary  Put a notification into a user's inbox. Needs the part `pushes`, and the keys `inbox` and `unread`.
 --
 -- user:U#inbox is a stream that keeps the newest 500 for 90 days: fields type, title, body, data (JSON object),
--- timestamp (ISO 8601). Ids are `<ms>-<n>` and always grow, also when the clock goes back. An entry that leaves
+-- timestamp (ISO 8601), and where the app has the words: titleKey, bodyKey, textArgs (JSON array).
+-- Ids are `<ms>-<n>` and always grow, also when the clock goes back. An entry that leaves
 -- the inbox is not unread (user:U#unread, a set).
 
 local INBOX_MAX = 500
@@ -23,13 +24,17 @@ local function next_id()
   return decimal(ms) .. '-' .. decimal(n + 1)
 end
 
--- Puts a notification into the inbox and tells the user's devices; `data` is a stored object. Returns its id.
-local function put_notification(kind, title, text, data)
+-- Puts a notification into the inbox and tells the user's devices; `data` is a stored object, and `keys` may have
+-- titleKey, bodyKey and textArgs. Returns its id.
+local function put_notification(kind, title, text, data, keys)
   local count = read('XLEN', key.inbox)
   local id, timestamp = next_id(), iso(now_ms)
   local leave = math.max(math.min(count + 1 - INBOX_MAX, LEAVE_MAX), 0)
-  write('XADD', key.inbox, 'MAXLEN', '=', count + 1 - leave, id, 'type', kind, 'title', title,
-    'body', text, 'data', data.text, 'timestamp', timestamp)
+  local fields = {'type', kind, 'title', title, 'body', text, 'data', data.text, 'timestamp', timestamp}
+  for _, name in ipairs({'titleKey', 'bodyKey', 'textArgs'}) do
+    if keys[name] then fields[#fields + 1], fields[#fields + 2] = name, keys[name] end
+  end
+  write('XADD', key.inbox, 'MAXLEN', '=', count + 1 - leave, id, unpack(fields))
   write('EXPIRE', key.inbox, INBOX_TTL_S)
   if leave > 0 then
     local gone = {}
@@ -40,7 +45,8 @@ local function put_notification(kind, title, text, data)
   write('EXPIRE', key.unread, INBOX_TTL_S)
   plan_push('n:' .. id)
   emit('user:' .. args.userId, 'notification', {
-    id = id, type = kind, title = title, body = text, data = data, timestamp = timestamp,
+    id = id, type = kind, title = title, body = text, data = data, timestamp = timestamp, titleKey = keys.titleKey,
+    bodyKey = keys.bodyKey, textArgs = keys.textArgs and raw(keys.textArgs),
   })
   return id
 end

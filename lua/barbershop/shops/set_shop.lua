@@ -7,6 +7,7 @@
 -- @arg      longitude        number -180..180 optional -- degrees
 -- @arg      radiusMetres     number 1..50000 optional -- how near a location must be to check in
 -- @arg      codeOnly         bool optional -- users check in with the shop's code alone, whatever their location
+-- @arg      voters           bool optional -- DJ sessions name who voted; the shop answers for telling them
 -- @arg      utcOffsetMinutes int -720..840 optional
 -- @arg      estimator        enum formula,simulated optional -- of waiting times
 -- @key      settings         shop:{shopId}#settings
@@ -14,7 +15,7 @@
 -- @key      told             shop:{shopId}#present
 -- @topic    shop:{shopId}
 -- @emits    presence:update {shopId, count} -- when presence ends because the code is asked for from now on
--- @returns  {shopId, latitude, longitude, radiusMetres, utcOffsetMinutes, estimator, codeOnly} -- null: not set
+-- @returns  {shopId, latitude, longitude, radiusMetres, utcOffsetMinutes, estimator, codeOnly, voters} -- null: not set
 -- @cost     O(1); presence that ends is freed in the background
 -- @weight   250
 --
@@ -35,6 +36,12 @@ for index, name in ipairs(names) do
   else
     answer[name] = number(stored[index]) or null
   end
+end
+
+answer.voters = read('HGET', key.settings, 'voters') == '1'
+if args.voters ~= nil then
+  answer.voters = args.voters
+  write('HSET', key.settings, 'voters', args.voters and '1' or '0')
 end
 
 local was_code_only = read('HGET', key.settings, 'codeOnly') == '1'
