@@ -7,7 +7,8 @@
 --             sequence: how many songs were added, bytes: what waits in the queue, added: time of the last song, ms,
 --             current, votes: the song that plays and its votes, finished: how many songs are over,
 --             guests: how many have come without an account, address_guests: how many of them by one ticket from one
---             address, where the host has said so
+--             address, where the host has said so; code_version: how often the code was given another end by
+--             keep_code.lua
 --   people    hash user -> `TAG KIND NAME`: who takes part. A tag is of one stay, so that what ends a former stay ends
 --             no later one. KIND is `guest` or `-`, and NAME may be empty
 --   members   set of users: who may hear the session's topic, as the gateway reads it
@@ -22,8 +23,6 @@
 -- And of a user: `listening`, a hash session, tag, code: the one session that the user is in; `sessions`, a zset of the
 -- sessions that hold something of the user, by their ends.
 
-local SESSION_MS = 86400000
-local EMPTY_MS = 3600000
 local PEOPLE_MAX = 500
 local QUEUE_MAX = 80
 local QUEUE_BYTES_MAX = 40960
@@ -79,15 +78,6 @@ end
 local function host_of(session)
   local _, kind, name = noted(session.host_note)
   return person(session.host, kind, name or '')
-end
-
--- Gives the session another end, and with it all keys that last longer than who takes part.
-local function end_at(session, ends)
-  session.ends = ends
-  write('HSET', key.session, 'ends', decimal(ends))
-  for _, name in ipairs({'session', 'songs', 'order', 'adders', 'history', 'chat', 'apart', 'code'}) do
-    ends_with(session, key[name])
-  end
 end
 
 -- The session that the caller's user takes part in, and what is noted of the user; refuses everybody else.
