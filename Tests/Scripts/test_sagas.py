@@ -5,6 +5,7 @@ import redis
 
 from Fixtures.redis.cluster import RedisCluster
 from Fixtures.scripts.command_scripts import Failed
+from Fixtures.scripts.saga_map import Map
 from Fixtures.scripts.saga_town import USERS, Town, outcomes
 from Fixtures.seeds import lives
 
@@ -44,6 +45,15 @@ def run(town, count):
 def test_races_across_homes_end_as_the_model_allows(db, rng, round_):
     """100 schedules in one town: joins, leaves, votes, blocks and erasures at once, gateways die between steps."""
     run(Town(db, rng), 100)
+
+
+@pytest.mark.parametrize("round_", lives(20))
+def test_cells_agree_with_what_listeners_say(db, rng, round_):
+    """50 schedules on one map: moves, privacy, tracks and blocks at once, gateways die between steps."""
+    town = Map(db, rng)
+    for _ in range(50):
+        town.schedule()
+        town.check()
 
 
 def kill_at(town, name, user, steps, **arguments):
