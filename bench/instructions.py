@@ -50,10 +50,10 @@ from Fixtures.redis.server import RedisServer  # noqa: E402
 BINARY = ROOT / ".build/release/switchboard"
 #: Most that may be counted on the shard, for each case; lower them when the code has become cheaper.
 BUDGETS = {
-    "connection": {"instructions": 2_885_000, "malloc": 720},
-    "delivery": {"instructions": 10_050, "malloc": 0.5},
-    "unicast": {"instructions": 137_000, "malloc": 51},
-    "read": {"instructions": 219_500, "malloc": 127},
+    "connection": {"instructions": 2_875_000, "malloc": 718},
+    "delivery": {"instructions": 9_900, "malloc": 0.5},
+    "unicast": {"instructions": 124_500, "malloc": 35},
+    "read": {"instructions": 211_000, "malloc": 121},
 }
 #: Names of the functions whose calls are told, on any C library and runtime.
 CALLS = {

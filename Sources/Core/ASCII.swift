@@ -69,6 +69,11 @@ public enum ASCII {
 extension Array where Element == UInt8 {
     /// Appends the decimal digits of a number without making a `String`.
     public mutating func append(decimal value: Int) {
+        // Most are lengths of a few bytes.
+        if value >= 0 && value < 100 {
+            if value >= 10 { append(UInt8(truncatingIfNeeded: value / 10) + 0x30) }
+            return append(UInt8(truncatingIfNeeded: value % 10) + 0x30)
+        }
         if value < 0 { append(UInt8(ascii: "-")) }
         var (low, magnitude) = (count, value.magnitude)
         // The last digit first: dividing by a constant is a multiplication.

@@ -80,19 +80,19 @@ public struct ChannelMessage: Equatable, Sendable {
         guard bytes.count <= bounds.positionedBytesMax + headBytesMax,
             let newline = bytes.prefix(headBytesMax).firstIndex(of: UInt8(ascii: "\n"))
         else { return nil }
-        let fields = bytes[1..<newline].split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-        guard fields.count == 4 || fields.count == 5, let offset = ASCII.decimal(fields[1]), offset >= 1,
-            let position = Position(epoch: fields[0], offset: offset), let event = EventName(fields[2]),
-            !event.isReserved
+        var rest: ArraySlice<UInt8>? = bytes[1..<newline]
+        guard let epoch = field(&rest), let offset = field(&rest).flatMap({ ASCII.decimal($0) }), offset >= 1,
+            let position = Position(epoch: epoch, offset: offset), let event = field(&rest).flatMap({ EventName($0) }),
+            !event.isReserved, let key = field(&rest)
         else { return nil }
         var id: MessageID?
-        if !fields[3].elementsEqual([UInt8(ascii: "-")]) {
-            guard let given = MessageID(fields[3]) else { return nil }
+        if key.count != 1 || key.first != UInt8(ascii: "-") {
+            guard let given = MessageID(key) else { return nil }
             id = given
         }
         var origin: EchoExclusion?
-        if fields.count == 5 {
-            guard let given = EchoExclusion(fields[4]) else { return nil }
+        if let excluded = rest {
+            guard let given = EchoExclusion(excluded) else { return nil }
             origin = given
         }
         let data = Array(bytes[(newline + 1)...])
@@ -100,6 +100,17 @@ public struct ChannelMessage: Equatable, Sendable {
             return nil
         }
         return ChannelMessage(position: position, event: event, id: id, data: data, origin: origin)
+    }
+
+    /// Takes the field up to the next space; `rest` is `nil` after the last one.
+    private static func field(_ rest: inout ArraySlice<UInt8>?) -> ArraySlice<UInt8>? {
+        guard let text = rest else { return nil }
+        guard let space = text.firstIndex(of: UInt8(ascii: " ")) else {
+            rest = nil
+            return text
+        }
+        rest = text[(space + 1)...]
+        return text[..<space]
     }
 
     private static func plain(_ bytes: [UInt8], _ bounds: Bounds) -> ChannelMessage? {

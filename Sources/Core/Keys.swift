@@ -59,7 +59,11 @@ public struct Keys: Sendable {
     public var anyID: String { layout == .tagged ? "{*}" : "*" }
 
     /// The stream of recent events.
-    public func log(_ topic: Topic) -> [UInt8] { facet(topic, "log") }
+    public func log(_ topic: Topic) -> [UInt8] {
+        var key = name(topic, reserving: Keys.logSuffix.utf8CodeUnitCount)
+        key.append(text: Keys.logSuffix)
+        return key
+    }
     /// The stream of events of the epoch before, kept for the rest of its log's life.
     public func pastLog(_ topic: Topic) -> [UInt8] { facet(topic, "log-past") }
     /// The hash `epoch`, `offset`, `run`.
@@ -226,15 +230,27 @@ public struct Keys: Sendable {
     private func name(_ topic: Topic, reserving more: Int) -> [UInt8] {
         var key: [UInt8] = []
         key.reserveCapacity(prefix.count + topic.bytes.count + 2 + more)
-        key.append(contentsOf: prefix)
-        guard layout == .tagged else {
-            key.append(contentsOf: topic.bytes)
-            return key
-        }
-        key.append(contentsOf: topic.namespace)
-        key.append(text: ":{")
-        key.append(contentsOf: topic.id)
-        key.append(UInt8(ascii: "}"))
+        appendChannel(topic, to: &key)
         return key
     }
+
+    // MARK: In place
+
+    /// Appends ``channel(_:)``.
+    public func appendChannel(_ topic: Topic, to bytes: inout [UInt8]) {
+        bytes.append(contentsOf: prefix)
+        guard layout == .tagged else { return bytes.append(contentsOf: topic.bytes) }
+        bytes.append(contentsOf: topic.namespace)
+        bytes.append(text: ":{")
+        bytes.append(contentsOf: topic.id)
+        bytes.append(UInt8(ascii: "}"))
+    }
+
+    /// Appends ``log(_:)``.
+    public func appendLog(_ topic: Topic, to bytes: inout [UInt8]) {
+        appendChannel(topic, to: &bytes)
+        bytes.append(text: Keys.logSuffix)
+    }
+
+    private static let logSuffix: StaticString = "#log"
 }

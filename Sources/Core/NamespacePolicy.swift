@@ -83,12 +83,17 @@ public struct NamespacePolicy: Sendable, Equatable {
     /// more.
     public func logBound(largestBytes: Int) -> [UInt8] {
         var text: [UInt8] = []
+        appendLogBound(largestBytes: largestBytes, to: &text)
+        return text
+    }
+
+    /// Appends ``logBound(largestBytes:)``.
+    public func appendLogBound(largestBytes: Int, to text: inout [UInt8]) {
         text.append(decimal: logEventsMax)
-        guard let logBytesMax, logEventsMax > 0, largestBytes > logBytesMax / (2 * logEventsMax) else { return text }
+        guard let logBytesMax, logEventsMax > 0, largestBytes > logBytesMax / (2 * logEventsMax) else { return }
         text.append(UInt8(ascii: ":"))
         text.append(decimal: logBytesMax)
         text.append(UInt8(ascii: "b"))
-        return text
     }
 
     /// The time by which a position outlives its topic's last event, seconds.

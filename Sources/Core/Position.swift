@@ -36,10 +36,17 @@ public struct Position: Hashable, Sendable {
 
     /// The last known event in the form for scripts: epoch, space, offset.
     public var fenceText: [UInt8] {
-        var text = epoch
-        text.append(UInt8(ascii: " "))
-        text.append(decimal: offset)
+        var text: [UInt8] = []
+        text.reserveCapacity(epoch.count + 20)
+        appendFence(to: &text)
         return text
+    }
+
+    /// Appends ``fenceText``.
+    public func appendFence(to bytes: inout [UInt8]) {
+        bytes.append(contentsOf: epoch)
+        bytes.append(UInt8(ascii: " "))
+        bytes.append(decimal: offset)
     }
 
     /// Whether a log that ends here has, or had, the event at that position of its epoch; `true` for `nil`.

@@ -14,6 +14,16 @@ public struct PublishReader: Sendable {
         let mayLackData: Bool
         /// Whether `null` is the same as absent: typed clients write absent members so.
         let ignoresNull: Bool
+        /// The members of a publish that is one object.
+        let members: [String]
+
+        private init(data: String, quotes: (before: String, after: String), mayLackData: Bool, ignoresNull: Bool) {
+            self.data = data
+            self.quotes = quotes
+            self.mayLackData = mayLackData
+            self.ignoresNull = ignoresNull
+            members = ["topic", "event", data, "id"]
+        }
 
         /// `data` of the native message `publish`; the topic may also stand beside it.
         public static let message = Form(
@@ -37,7 +47,7 @@ public struct PublishReader: Sendable {
     }
 
     /// The members of a publish that is one object.
-    public var members: [String] { ["topic", "event", form.data, "id"] }
+    public var members: [String] { form.members }
 
     /// Reads a publish whose members are all in one object.
     public func request(_ object: JSON.Value) throws(Refusal) -> PublishRequest {

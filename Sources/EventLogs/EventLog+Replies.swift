@@ -21,7 +21,7 @@ extension EventLog {
 
     /// Parses epoch, offset and the outcome of the event, once for each event.
     static func outcomes(_ value: RESPValue, count: Int) -> Outcomes? {
-        PublishCall.PublishResult.read(value, count: count)?.map { told in
+        PublishCall.PublishResult.read(value, count: count) { told in
             guard let position = told.position else {
                 return .failure(Refusal(.conflict, "this id was used for another event or other data"))
             }

@@ -207,14 +207,14 @@ public final class EventLog: TopicReader {
     }
 
     private func send(_ group: PublishQueue<Publisher>.Group) {
-        let topic = group.topic
-        guard let policy = access.policy(of: topic), let run = link.fence(of: keys.meta(topic)) else {
+        let (topic, meta) = (group.topic, keys.meta(group.topic))
+        guard let policy = access.policy(of: topic), let run = link.fence(of: meta) else {
             publishes.finished(topic)
             return giveUp(group, .disconnected)
         }
         let stamp = CommandCallBuilder.CallStamp(nowMs: wallMs(), run: run, epoch: epochs.next(), random: [])
         let call = PublishCall(topic, group.events).call(
-            scripts.publish, keys: keys, policy: policy, seenSeconds: limits.idempotencySeconds, stamp,
+            scripts.publish, keys: keys, meta: meta, policy: policy, seenSeconds: limits.idempotencySeconds, stamp,
             top: top(topic))
         link.run(call, lane: nil) { [self] result in
             // Only a refusal in the script's own words (BADKEY, for the key of an id) is sure to have written nothing.

@@ -68,7 +68,16 @@ public struct HTTPResponse: Sendable, Equatable {
 
     /// An answer whose body is JSON text, passed as bytes.
     public static func json(status: Int, body: [UInt8], keepAlive: Bool) -> HTTPResponse {
-        typed(.json, status: status, body: body, keepAlive: keepAlive)
+        var response = HTTPResponse(status: status, body: body, keepAlive: keepAlive)
+        response.fields = jsonFields
+        return response
+    }
+
+    /// The fields of most answers, made once.
+    private static let jsonFields = fields(of: .json)
+
+    private static func fields(of contentType: HTTPHeaderValue) -> [Field] {
+        [Field(.contentType, contentType), Field(.xContentTypeOptions, .noSniff)]
     }
 
     /// An answer whose body is plain UTF-8 text.
@@ -81,7 +90,7 @@ public struct HTTPResponse: Sendable, Equatable {
         _ contentType: HTTPHeaderValue, status: Int, body: [UInt8], keepAlive: Bool
     ) -> HTTPResponse {
         var response = HTTPResponse(status: status, body: body, keepAlive: keepAlive)
-        response.fields = [Field(.contentType, contentType), Field(.xContentTypeOptions, .noSniff)]
+        response.fields = fields(of: contentType)
         return response
     }
 

@@ -12,6 +12,9 @@ extension CallLink {
     /// The server's fence, for any key.
     public func fence(of key: @autoclosure () -> [UInt8]) -> [UInt8]? { fence }
 
+    /// The most calls that are in flight.
+    public var callsMax: Int { target.inFlightMax }
+
     /// The only one, with an empty id.
     public var servers: [ServerID] { [[]] }
 

@@ -18,7 +18,7 @@ public final class CallLink: RedisSocketOwner, RedisLinks {
         /// A SCRIPT LOAD of the registry, by number.
         case load(Int)
         case call(Completion)
-        case script(ScriptLanes<Completion>.Flight)
+        case script(ScriptLanes<CallCompletion>.Flight)
     }
 
     private let context: ConnectionContext
@@ -30,7 +30,7 @@ public final class CallLink: RedisSocketOwner, RedisLinks {
     /// The time at which the timer fires; `Int.max` while it is not set.
     private var timerMs = Int.max
     private var pipeline: CallPipeline<Waiting>
-    private var lanes: ScriptLanes<Completion>
+    private var lanes: ScriptLanes<CallCompletion>
     private let onReady: (ServerFacts) -> Void
     private let onBrokenScript: (_ name: String, _ failure: RedisFailure) -> Void
     private let onDown: (RedisFailure) -> Void
@@ -172,7 +172,7 @@ public final class CallLink: RedisSocketOwner, RedisLinks {
     /// Makes one call with a deadline of its own, monotonic milliseconds.
     func call(_ call: RedisCall, deadlineMs: Int, _ completion: @escaping Completion) {
         guard isReady else { return completion(.failure(RedisFailure(.disconnected))) }
-        if let failure = send(call, .call(completion), deadlineMs: deadlineMs) {
+        if let failure = send(call.words, .call(completion), deadlineMs: deadlineMs) {
             completion(.failure(failure))
         }
     }
@@ -183,32 +183,33 @@ public final class CallLink: RedisSocketOwner, RedisLinks {
     public func run(_ call: ScriptCall, lane: UInt64?, _ completion: @escaping Completion) {
         guard isReady else { return completion(.failure(RedisFailure(.disconnected))) }
         let deadlineMs = context.reactor.nowMs + target.callMs
-        switch lanes.submit(call, lane: lane, deadlineMs: deadlineMs, context: completion) {
+        switch lanes.submit(call, lane: lane, deadlineMs: deadlineMs, context: CallCompletion(completion)) {
         case .send(let flight): send(flight)
         case .held: break
         case .full: completion(.failure(RedisFailure(.inFlightFull)))
         }
     }
 
-    /// The most calls that are in flight.
-    public var callsMax: Int { target.inFlightMax }
-
     /// Whether a call of the lane is in flight or waits; a call without a lane may run before it.
     public func isBusy(_ lane: UInt64) -> Bool { lanes.isBusy(lane) }
 
-    private func send(_ flight: ScriptLanes<Completion>.Flight) {
-        let call = registry.encoded(flight.call, flight.form)
-        guard let failure = send(call, .script(flight), deadlineMs: flight.deadlineMs) else { return }
+    private func send(_ flight: ScriptLanes<CallCompletion>.Flight) {
+        head.removeAll()
+        registry.appendHead(of: flight.call, flight.form, to: &head)
+        let failure = send(after: head, flight.call.words, .script(flight), deadlineMs: flight.deadlineMs)
+        guard let failure else { return }
         flight.context(.failure(failure))
-        var actions: [ScriptLanes<Completion>.Action] = []
+        var actions: [ScriptLanes<CallCompletion>.Action] = []
         lanes.abandoned(flight, nowMs: context.reactor.nowMs, into: &actions)
         perform(actions)
     }
 
     /// Sends a call; returns the failure when it could not be sent.
-    private func send(_ call: RedisCall, _ waiting: Waiting, deadlineMs: Int) -> RedisFailure? {
+    private func send(
+        after head: CallWords = CallWords(), _ words: CallWords, _ waiting: Waiting, deadlineMs: Int
+    ) -> RedisFailure? {
         var bytes: [UInt8] = []
-        guard (try? call.encode(into: &bytes, limits: target.call)) != nil else {
+        guard (try? RedisCall.encode(head, words, into: &bytes, limits: target.call)) != nil else {
             return RedisFailure(.tooLarge)
         }
         let nowMs = context.reactor.nowMs
@@ -232,8 +233,10 @@ public final class CallLink: RedisSocketOwner, RedisLinks {
     }
 
     private var sentUs = Ring<Int>()
+    /// Storage for the head of a script's call.
+    private var head = CallWords()
 
-    private func perform(_ actions: [ScriptLanes<Completion>.Action]) {
+    private func perform(_ actions: [ScriptLanes<CallCompletion>.Action]) {
         for action in actions {
             switch action {
             case .send(let flight): send(flight)
@@ -249,16 +252,13 @@ public final class CallLink: RedisSocketOwner, RedisLinks {
 
     private func checkDeadlines() {
         timerMs = Int.max
-        let nowMs = context.reactor.nowMs
-        if let quietMs = pipeline.quietSinceMs, nowMs - quietMs >= target.stallMs {
-            return reconnect(RedisFailure(.timedOut))
-        }
+        let (nowMs, failure) = (context.reactor.nowMs, RedisFailure(.timedOut))
+        if let quietMs = pipeline.quietSinceMs, nowMs - quietMs >= target.stallMs { return reconnect(failure) }
         for waiting in pipeline.expire(nowMs: nowMs) {
-            let failure = RedisFailure(.timedOut)
             statistics.count(failure)
             fail(waiting, failure)
             guard case .script(let flight) = waiting else { continue }
-            var actions: [ScriptLanes<Completion>.Action] = []
+            var actions: [ScriptLanes<CallCompletion>.Action] = []
             lanes.abandoned(flight, nowMs: nowMs, into: &actions)
             perform(actions)
         }
@@ -279,17 +279,17 @@ public final class CallLink: RedisSocketOwner, RedisLinks {
     func socketReady(_ facts: ServerFacts) {
         guard !registry.scripts.isEmpty else { return becomeReady(facts) }
         // Its reply is read however late it arrives; `stallMs` ends a connection whose server never answers.
-        if let failure = send(registry.look, .look(facts), deadlineMs: Int.max) { reconnect(failure) }
+        if let failure = send(registry.look.words, .look(facts), deadlineMs: Int.max) { reconnect(failure) }
     }
 
     /// Loads the scripts that the server lacks, ahead of any further call.
     private func looked(_ facts: ServerFacts, _ value: RESPValue) {
         guard value.failure?.reaction != .reconnect else { return }
         // No caller waits for these either.
-        for index in registry.missing(value) { _ = send(registry.load(index), .load(index), deadlineMs: Int.max) }
+        for index in registry.missing(value) { _ = send(registry.load(index).words, .load(index), deadlineMs: Int.max) }
         tell(seal?.look(facts))
         guard let call = seal?.question(facts, nowMs: context.reactor.nowMs) else { return becomeReady(facts) }
-        let failure = send(registry.encoded(call, .digest), .seal(facts), deadlineMs: Int.max)
+        let failure = send(registry.encoded(call, .digest).words, .seal(facts), deadlineMs: Int.max)
         if let failure { reconnect(failure) }
     }
 
@@ -360,7 +360,7 @@ public final class CallLink: RedisSocketOwner, RedisLinks {
             completion(CallLink.result(value))
         case .script(let flight):
             if lanes.isEnd(of: flight, value) { return flight.context(.success(value)) }
-            var actions: [ScriptLanes<Completion>.Action] = []
+            var actions: [ScriptLanes<CallCompletion>.Action] = []
             lanes.replied(flight, value, nowMs: context.reactor.nowMs, into: &actions)
             perform(actions)
         }
@@ -388,8 +388,7 @@ public final class CallLink: RedisSocketOwner, RedisLinks {
 
     private func failAll(_ failure: RedisFailure) {
         sentUs.removeAll()
-        let waiting = pipeline.drain()
-        let held = lanes.disconnected()
+        let (waiting, held) = (pipeline.drain(), lanes.disconnected())
         for entry in waiting { fail(entry, failure) }
         for completion in held { completion(.failure(RedisFailure(.disconnected))) }
     }

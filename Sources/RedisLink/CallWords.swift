@@ -40,11 +40,36 @@ public struct CallWords: Equatable, Sendable {
         endLine()
     }
 
+    /// Adds a word that the closure appends to the bytes it is given; fewer than 100 bytes cost least.
+    public mutating func append(_ write: (inout [UInt8]) -> Void) {
+        let digits = encoded.count + 1
+        encoded.append(text: "$00\r\n")
+        let start = encoded.count
+        write(&encoded)
+        let length = encoded.count - start
+        endLine()
+        count += 1
+        byteCount += length
+        // The length stands before the word, and is known behind it.
+        if length < 100 && length >= 10 {
+            encoded[digits] += UInt8(length / 10)
+            encoded[digits + 1] += UInt8(length % 10)
+        } else {
+            encoded.replaceSubrange(digits..<(digits + 2), with: Array("\(length)".utf8))
+        }
+    }
+
     /// Adds words.
     mutating func append(_ more: CallWords) {
         encoded.append(contentsOf: more.encoded)
         count += more.count
         byteCount += more.byteCount
+    }
+
+    /// Removes all words and keeps their storage.
+    mutating func removeAll() {
+        encoded.removeAll(keepingCapacity: true)
+        (count, byteCount) = (0, 0)
     }
 
     /// Reserves room for words that follow, and the bytes of all of them.

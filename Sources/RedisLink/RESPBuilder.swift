@@ -10,12 +10,33 @@ final class RESPBuilder {
         var missing: Int
     }
 
+    /// The open arrays, and the finished reply.
+    private struct Tree {
+        var frames: [Frame] = []
+        var root: RESPValue?
+
+        /// Adds a value to the open array, and closes every array that this completes.
+        mutating func add(_ value: RESPValue) {
+            var value = value
+            while true {
+                guard !frames.isEmpty else {
+                    root = value
+                    return
+                }
+                let top = frames.count - 1
+                frames[top].values.append(value)
+                frames[top].missing -= 1
+                guard frames[top].missing == 0, let closed = frames.popLast() else { return }
+                value = .array(closed.values)
+            }
+        }
+    }
+
     /// The limits of one reply.
     let limits: RESPLimits
     /// The reason why a value was refused; set before the codec is stopped.
     private(set) var failure: RESPError?
-    private var frames: [Frame] = []
-    private var root: RESPValue?
+    private var tree = Tree()
     private var announced = 0
     /// Shared spellings of the first word of pub/sub messages, so that the hot path does not allocate them.
     private let message = Array("message".utf8)
@@ -30,27 +51,14 @@ final class RESPBuilder {
 
     /// Takes the finished reply; `nil` while none is finished.
     func takeRoot() -> RESPValue? {
-        guard let value = root else { return nil }
-        root = nil
+        guard let value = tree.root else { return nil }
+        tree.root = nil
         announced = 0
         return value
     }
 
     /// Adds a value to the open array, and closes every array that this completes.
-    func add(_ value: RESPValue) {
-        var value = value
-        while true {
-            guard !frames.isEmpty else {
-                root = value
-                return
-            }
-            let top = frames.count - 1
-            frames[top].values.append(value)
-            frames[top].missing -= 1
-            guard frames[top].missing == 0, let closed = frames.popLast() else { return }
-            value = .array(closed.values)
-        }
-    }
+    func add(_ value: RESPValue) { tree.add(value) }
 
     /// Opens an array; returns `false` when it announces too many values.
     func open(count: Int) -> Bool {
@@ -65,7 +73,7 @@ final class RESPBuilder {
         }
         var frame = Frame(values: [], missing: count)
         frame.values.reserveCapacity(min(count, RESPBuilder.trustedCount))
-        frames.append(frame)
+        tree.frames.append(frame)
         return true
     }
 

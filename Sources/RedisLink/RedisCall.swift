@@ -22,7 +22,8 @@ public struct RedisCall: Equatable, Sendable {
         case tooLarge
     }
 
-    private var words = CallWords()
+    /// The name and the arguments, as they are sent.
+    private(set) var words = CallWords()
 
     /// Makes a call of words, the first of which is its name.
     init(_ words: CallWords) { self.words = words }
@@ -86,11 +87,22 @@ public struct RedisCall: Equatable, Sendable {
 
     /// Appends the call in RESP to a connection's outbound bytes: the complete call or, on an error, nothing.
     public func encode(into output: inout [UInt8], limits: Limits) throws(EncodingError) {
-        guard count <= limits.argumentsMax, words.byteCount <= limits.bytesMax else { throw .tooLarge }
-        output.reserveCapacity(output.count + words.encoded.count + RedisCall.headerBytes)
+        try RedisCall.encode(CallWords(), words, into: &output, limits: limits)
+    }
+
+    /// Appends a call of the words of a head and those behind it: the complete call or, on an error, nothing.
+    static func encode(
+        _ head: CallWords, _ words: CallWords, into output: inout [UInt8], limits: Limits
+    ) throws(EncodingError) {
+        let count = head.count + words.count
+        guard count <= limits.argumentsMax, head.byteCount + words.byteCount <= limits.bytesMax else {
+            throw .tooLarge
+        }
+        output.reserveCapacity(output.count + head.encoded.count + words.encoded.count + RedisCall.headerBytes)
         output.append(UInt8(ascii: "*"))
         output.append(decimal: count)
         output.append(text: "\r\n")
+        output.append(contentsOf: head.encoded)
         output.append(contentsOf: words.encoded)
     }
 

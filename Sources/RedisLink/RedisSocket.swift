@@ -55,6 +55,11 @@ final class RedisSocket: ConnectionHandler {
     private(set) var master: ServerMap.Master?
     /// The number of dials; a resolver's answer to an earlier dial is recognised by it.
     private var dial = 0
+    /// Storage for the replies of the next bytes, so that receiving them allocates none.
+    private var spareValues: [RESPValue] = []
+
+    /// Replies for which storage is kept.
+    private static let spareValuesMax = 64
 
     /// Makes a stopped socket; `name` is shown in `CLIENT LIST`.
     init(
@@ -243,6 +248,11 @@ final class RedisSocket: ConnectionHandler {
     func received(_ bytes: Span<UInt8>) {
         guard let reader else { return }
         var values: [RESPValue] = []
+        swap(&values, &spareValues)
+        defer {
+            values.removeAll(keepingCapacity: values.capacity <= RedisSocket.spareValuesMax)
+            spareValues = values
+        }
         do throws(RESPError) {
             try reader.reader.read(bytes, into: &values)
         } catch {

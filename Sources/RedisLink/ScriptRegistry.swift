@@ -80,11 +80,15 @@ public struct ScriptRegistry: Sendable {
 
     /// The encoded call of a script: `EVALSHA digest numkeys key... arg...`, or `EVAL source ...`.
     public func encoded(_ call: ScriptCall, _ form: Form) -> RedisCall {
-        let script = scripts[call.script.index]
         var words = CallWords()
-        words.reserve(
-            words: 3 + call.words.count,
-            bytes: call.words.byteCount + (form == .digest ? script.digest.count : script.source.count) + 9)
+        appendHead(of: call, form, to: &words)
+        words.append(call.words)
+        return RedisCall(words)
+    }
+
+    /// Appends the words before the keys: `EVALSHA digest numkeys`, or `EVAL source numkeys`.
+    func appendHead(of call: ScriptCall, _ form: Form, to words: inout CallWords) {
+        let script = scripts[call.script.index]
         switch form {
         case .digest:
             words.append("EVALSHA")
@@ -94,8 +98,6 @@ public struct ScriptRegistry: Sendable {
             words.append(script.source)
         }
         words.append(decimal: call.keyCount)
-        words.append(call.words)
-        return RedisCall(words)
     }
 
     private static func hexadecimal(_ bytes: [UInt8]) -> [UInt8] {

@@ -59,8 +59,15 @@ public struct PublishCall: Sendable {
 
         /// Reads the reply to a call of `count` events; `nil` when it has another form.
         public static func read(_ reply: RESPValue, count: Int) -> [PublishResult]? {
+            read(reply, count: count) { $0 }
+        }
+
+        /// Reads the reply, and makes a value of each result.
+        public static func read<Value>(
+            _ reply: RESPValue, count: Int, _ value: (PublishResult) -> Value
+        ) -> [Value]? {
             guard let bytes = reply.bytes else { return nil }
-            var told: [PublishResult] = []
+            var told: [Value] = []
             told.reserveCapacity(count)
             var rest = bytes[...]
             for number in 0..<count {
@@ -71,7 +78,7 @@ public struct PublishCall: Sendable {
                 else { return nil }
                 let position = Position(epoch: epoch, offset: offset)
                 guard outcome == .conflict || position != nil else { return nil }
-                told.append(PublishResult(outcome: outcome, position: outcome == .conflict ? nil : position))
+                told.append(value(PublishResult(outcome: outcome, position: outcome == .conflict ? nil : position)))
             }
             return told
         }
@@ -102,36 +109,34 @@ public struct PublishCall: Sendable {
     }
 
     /// Builds the call; `seenSeconds` is the time for which a retry is recognised, `top` the last known event of the
-    /// topic.
+    /// topic, and `meta` the topic's key of that facet.
     public func call(
-        _ script: ScriptID, keys: Keys, policy: NamespacePolicy, seenSeconds: Int,
+        _ script: ScriptID, keys: Keys, meta: [UInt8], policy: NamespacePolicy, seenSeconds: Int,
         _ stamp: CommandCallBuilder.CallStamp, top: Position?
     ) -> ScriptCall {
-        let meta = keys.meta(topic)
-        var terms: [UInt8] = []
-        terms.reserveCapacity(80)
-        terms.append(decimal: stamp.nowMs)
-        terms.append(UInt8(ascii: " "))
-        terms.append(contentsOf: policy.logBound(largestBytes: events.reduce(0) { max($0, $1.loggedBytes) }))
-        terms.append(UInt8(ascii: " "))
-        for number in [policy.logSeconds, policy.positionSeconds, seenSeconds] {
-            terms.append(decimal: number)
-            terms.append(UInt8(ascii: " "))
-        }
-        terms.append(contentsOf: stamp.epoch)
         var words = CallWords()
         words.reserve(
             words: 6 + 5 * events.count,
             bytes: events.reduce(4 * meta.count + 128) { $0 + $1.loggedBytes + PublishCall.wordsBytes })
-        words.append(keys.log(topic))
+        words.append { keys.appendLog(topic, to: &$0) }
         words.append(meta)
         for event in events { words.append(event.id.map { keys.seen(topic, owner: $0.owner, $0.id) } ?? meta) }
         let keyCount = words.count
-        words.append(keys.channel(topic))
+        words.append { keys.appendChannel(topic, to: &$0) }
         events.first?.append(to: &words)
-        words.append(terms)
+        words.append { terms in
+            terms.append(decimal: stamp.nowMs)
+            terms.append(UInt8(ascii: " "))
+            policy.appendLogBound(largestBytes: events.reduce(0) { max($0, $1.loggedBytes) }, to: &terms)
+            terms.append(UInt8(ascii: " "))
+            for number in [policy.logSeconds, policy.positionSeconds, seenSeconds] {
+                terms.append(decimal: number)
+                terms.append(UInt8(ascii: " "))
+            }
+            terms.append(contentsOf: stamp.epoch)
+        }
         words.append(stamp.run)
-        words.append(top?.fenceText ?? [])
+        words.append { top?.appendFence(to: &$0) }
         for event in events.dropFirst() { event.append(to: &words) }
         return ScriptCall(script: script, keyCount: keyCount, words: words, fenceAt: PublishCall.fenceAt)
     }

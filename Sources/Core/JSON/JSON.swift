@@ -113,7 +113,10 @@ public struct JSON: Sendable {
         let entry = entries[index]
         let text = bytes[entry.nameRange]
         if entry.nameEscaped { return JSONText.unescaped(text).elementsEqual(name.utf8) }
-        return text.count == name.utf8.count && text.elementsEqual(name.utf8)
+        guard text.count == name.utf8.count else { return false }
+        let (given, wanted) = (text.span, name.utf8Span.span)
+        for index in wanted.indices where given[index] != wanted[index] { return false }
+        return true
     }
 
     /// The outermost value.

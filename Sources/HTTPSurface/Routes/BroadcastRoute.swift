@@ -40,9 +40,11 @@ struct BroadcastRoute {
             }
             return try publishBatch(messages, caller, respond)
         }
-        publish(try publishRequest(json.root, caller), caller) { result in
+        let request = try publishRequest(json.root, caller)
+        publish(request, caller) { [topic = request.topic, statistics = context.statistics] result in
             switch result {
-            case .success(let (topic, receipt)):
+            case .success(let receipt):
+                statistics.httpPublishes.add(1)
                 var body: [UInt8] = []
                 body.reserveCapacity(BroadcastBatch.receiptBytes)
                 BroadcastBatch.append(receipt, topic, to: &body)
@@ -65,7 +67,11 @@ struct BroadcastRoute {
         let batch = BroadcastBatch(count: items.count) { respond($0.response) }
         for (index, item) in items.enumerated() {
             do throws(Refusal) {
-                publish(try publishRequest(item, caller), caller) { batch.finish(index, $0) }
+                let request = try publishRequest(item, caller)
+                publish(request, caller) { [topic = request.topic, statistics = context.statistics] result in
+                    if case .success = result { statistics.httpPublishes.add(1) }
+                    batch.finish(index, result.map { (topic, $0) })
+                }
             } catch {
                 batch.finish(index, .failure(error))
             }
@@ -74,15 +80,11 @@ struct BroadcastRoute {
 
     private func publish(
         _ request: PublishRequest, _ caller: Caller,
-        _ completion: @escaping (Result<(Topic, EventLog.PublishReceipt), Refusal>) -> Void
+        _ completion: @escaping (Result<EventLog.PublishReceipt, Refusal>) -> Void
     ) {
         // Only services reach this route, and they have names: no connection is needed to tell them apart.
         let id = request.id.map { PublishID($0, of: caller, connection: []) }
-        let payer = caller.payer(from: nil)
-        topics.publish(request, id: id, payer: payer) { [context] result in
-            if case .success = result { context.statistics.httpPublishes.add(1) }
-            completion(result.map { (request.topic, $0) })
-        }
+        topics.publish(request, id: id, payer: caller.payer(from: nil), completion)
     }
 
     private func publishRequest(_ value: JSON.Value, _ caller: Caller) throws(Refusal) -> PublishRequest {

@@ -53,7 +53,7 @@ extension Caller {
         case .anonymous: address.map { .address($0.limitKey) } ?? .crowd
         case .publishable(let holder): address.map { .publishable(holder.name, $0.limitKey) } ?? .crowd
         case .user(let identity): identity.role == .service ? .service(identity.user) : .user(identity.user)
-        case .service(let holder): .service(Array(holder.name.utf8))
+        case .service(let holder): .service(holder.nameBytes)
         }
     }
 }

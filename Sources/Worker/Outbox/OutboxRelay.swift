@@ -224,12 +224,13 @@ final class OutboxRelay {
         guard (try? JSON(parsing: event.data, limits: parts.limits.answers))?.root.kind == .object else {
             return give(up: queued, because: "the data is no JSON object")
         }
-        guard let run = link.fence(of: parts.keys.meta(topic)) else { return retry(queued) }
+        let meta = parts.keys.meta(topic)
+        guard let run = link.fence(of: meta) else { return retry(queued) }
         let stamp = CommandCallBuilder.CallStamp(
             nowMs: parts.clock.wallMs, run: run, epoch: epochs.next(), random: [])
         let call = PublishCall(topic, [event]).call(
-            parts.publish, keys: parts.keys, policy: policy, seenSeconds: parts.limits.relayedSeconds, stamp,
-            top: nil)
+            parts.publish, keys: parts.keys, meta: meta, policy: policy, seenSeconds: parts.limits.relayedSeconds,
+            stamp, top: nil)
         let current = generation
         link.run(call, lane: nil) { [weak self] result in
             guard let self, generation == current else { return }

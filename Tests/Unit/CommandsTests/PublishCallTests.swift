@@ -60,7 +60,8 @@ import Testing
         let policy = try #require(StandardTables.namespaces["shop"])
         let stamp = CommandCallBuilder.CallStamp(nowMs: 5, run: bytes("r"), epoch: bytes("c"), random: [])
         let call = PublishCall(topic, events).call(
-            script, keys: Keys(prefix: []), policy: policy, seenSeconds: 300, stamp, top: nil)
+            script, keys: Keys(prefix: []), meta: Keys(prefix: []).meta(topic), policy: policy, seenSeconds: 300, stamp,
+            top: nil)
         #expect(
             call.keys.map { text($0) } == ["shop:42#log", "shop:42#meta", "shop:42#meta", "shop:42#seen#key:k#op-1"])
         #expect(call.arguments.count == 4 * call.keys.count - 4)
@@ -81,7 +82,8 @@ import Testing
         func bound(_ data: String, _ id: PublishID?) -> String? {
             let event = PublishCall.Event(name, data: bytes(data), id: id)
             let call = PublishCall(topic, [event]).call(
-                script, keys: Keys(prefix: []), policy: policy, seenSeconds: 300, stamp, top: nil)
+                script, keys: Keys(prefix: []), meta: Keys(prefix: []).meta(topic), policy: policy, seenSeconds: 300,
+                stamp, top: nil)
             return text(Array(call.arguments[5].split(separator: UInt8(ascii: " "))[1]))
         }
         #expect(bound(#"{"":1}"#, nil) == "200:4000b")
@@ -105,7 +107,8 @@ import Testing
         for (sizes, bound) in [([2, 999], "200"), ([2, 1_000, 2], "200:400000b")] {
             let events = sizes.map { PublishCall.Event(event, data: Array(repeating: 0, count: $0), id: nil) }
             let call = PublishCall(topic, events).call(
-                script, keys: Keys(prefix: []), policy: policy, seenSeconds: 300, stamp, top: nil)
+                script, keys: Keys(prefix: []), meta: Keys(prefix: []).meta(topic), policy: policy, seenSeconds: 300,
+                stamp, top: nil)
             let terms = try #require(text(call.arguments[5]))
             #expect(terms.split(separator: " ").dropFirst().first.map(String.init) == bound)
         }
@@ -123,7 +126,8 @@ import Testing
                 try #require(EventName(one.event)), data: bytes(one.data), id: id,
                 origin: EchoExclusion(bytes(one.origin)))
             let call = PublishCall(topic, [event]).call(
-                script, keys: Keys(prefix: []), policy: policy, seenSeconds: 300, stamp, top: nil)
+                script, keys: Keys(prefix: []), meta: Keys(prefix: []).meta(topic), policy: policy, seenSeconds: 300,
+                stamp, top: nil)
             #expect(call.arguments[1...3].map { text($0) } == one.words)
             let position = try #require(Position(epoch: bytes(one.epoch), offset: one.offset))
             #expect(

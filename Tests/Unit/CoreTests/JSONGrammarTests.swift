@@ -133,4 +133,21 @@ import Testing
         _ = (value.name, value.raw, value.string, value.int, value.double, value.bool, value["a"]?.kind)
         return value.members.reduce(1) { $0 + walk($1) }
     }
+
+    /// Strings are read in steps of 16 bytes; each byte, at each place of a step, is judged as it is alone.
+    @Test func aByteOfAStringIsJudgedAlikeAtEachPlace() {
+        let limits = JSON.Limits(depthMax: 4, elementsMax: 8)
+        for place in 0..<40 {
+            for byte in UInt8.min...0x7f {
+                let before = [UInt8(ascii: "\"")] + [UInt8](repeating: UInt8(ascii: "a"), count: place)
+                let after = [UInt8](repeating: UInt8(ascii: "n"), count: 20) + [UInt8(ascii: "\"")]
+                let problem = JSONGrammarTests.problem(before + [byte] + after, limits)
+                // A quote ends the string too early; behind a backslash stands an n, which is an escape.
+                let isRefused = byte < 0x20 || byte == UInt8(ascii: "\"")
+                #expect(problem == (isRefused ? .syntax : nil), "byte \(byte) at \(place)")
+            }
+            let open = [UInt8(ascii: "\"")] + [UInt8](repeating: UInt8(ascii: "a"), count: place)
+            #expect(JSONGrammarTests.problem(open, limits) == .syntax)
+        }
+    }
 }
