@@ -11,7 +11,7 @@
 -- @include  conversation
 -- @include  message
 -- @include  member
--- @include  opening
+-- @include  group
 -- @key      chats  user:{userId}#chats
 -- @key      facts  conversation:{conversationId}#facts
 -- @key      roll   conversation:{conversationId}#roll

@@ -10,7 +10,7 @@
 -- @include  conversation
 -- @include  message
 -- @include  member
--- @include  opening
+-- @include  group
 -- @key      facts  conversation:{conversationId}#facts
 -- @key      roll   conversation:{conversationId}#roll
 -- @calls    list_conversation

@@ -4,5 +4,4 @@ CHAT_MAX = 100 -- most chat messages that a session keeps
 EMPTY_MS = 3600000 -- life of a session that nobody takes part in, ms
 GUEST_MS = 600000 -- time from a guest's last sign to the end of the visit, ms
 SESSION_MS = 86400000 -- life of a session, ms
-SESSIONS_USER_MAX = 50 -- most sessions that are noted for a user
 TICKET_MS = 900000 -- life of a ticket, ms

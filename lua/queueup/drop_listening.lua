@@ -4,7 +4,7 @@
 -- @arg      userId    id
 -- @arg      sessionId id
 -- @arg      tag       id -- of the stay
--- @include  leaving
+-- @include  going
 -- @key      listening user:{userId}#listening
 -- @calls    depart
 -- @returns  {dropped}

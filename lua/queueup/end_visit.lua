@@ -5,7 +5,7 @@
 -- @arg      sessionId id fold lower as id
 -- @arg      userId    user -- who leaves
 -- @span     sessionId reads userId -- the user's session and the session's users must agree
--- @include  leaving
+-- @include  going
 -- @key      people    session:{sessionId}#people
 -- @key      listening user:{userId}#listening
 -- @calls    depart

@@ -3,7 +3,7 @@
 -- @http     POST /api/v1/sessions/leave
 -- @allow    user|service
 -- @arg      userId user -- who leaves
--- @include  leaving
+-- @include  going
 -- @key      listening user:{userId}#listening
 -- @calls    depart
 -- @returns  {ok}

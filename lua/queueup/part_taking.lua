@@ -6,6 +6,8 @@
 -- `listening` keeps the time `at` of the last coming or going, which also grows when a clock goes back. A step that
 -- comes too late ends the stay that it was for.
 
+local SESSIONS_USER_MAX = 50
+
 -- Makes a stay the user's: {session, tag, code, guest, ends}. `former` is the one before: session, tag, code.
 local function take(stay, former)
   write('HSET', key.listening, 'session', stay.session, 'tag', stay.tag, 'code', stay.code,

@@ -7,7 +7,7 @@
 --
 -- KEYS[1..] one     and every further key of the id
 
-local MEMBERS_MAX = 20000
+local HELD_MAX = 20000
 
 local READS = {
   string = {'STRLEN', 'GET'}, hash = {'HLEN', 'HGETALL'}, set = {'SCARD', 'SMEMBERS'},
@@ -21,7 +21,7 @@ for _, name in ipairs(KEYS) do
   local by = READS[kind]
   found[#found + 1], found[#found + 2], found[#found + 3] = name, kind, false
   if by then
-    if kind ~= 'string' and redis.call(by[1], name) > MEMBERS_MAX then
+    if kind ~= 'string' and redis.call(by[1], name) > HELD_MAX then
       return refuse('BADARG', name .. ' has too many members to be looked at')
     end
     found[#found] = redis.call(by[2], name, unpack(by, 3))

@@ -187,7 +187,7 @@ local homes_apart = SEND ~= 'PUBLISH'
 -- @only later step
 -- Calls another command afterwards, as the worker, at least once and with the effect of once.
 local function later(name, arguments)
-  if not callable[name] then error('calls ' .. tostring(name) .. ', which neither @calls nor @steps names', 2) end
+  if not callable[name] then error('calls ' .. tostring(name) .. ', which no @calls names', 2) end
   arguments = object_text(arguments)
   count_effects(1, #arguments)
   surcharge = surcharge + CALL_PRICE - 1

@@ -1,4 +1,4 @@
--- @part     leaving
+-- @part     going
 -- @summary  How a user's stay in a listening session ends at the user's home; part_taking.lua says what is kept there.
 
 -- Ends the stay, if there is one, and at the session by the outbox. `former` is session, tag, code and time.

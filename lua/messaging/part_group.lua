@@ -1,4 +1,4 @@
--- @part     opening
+-- @part     group
 -- @summary  A new group. Needs the parts `conversation`, `message` and `member`.
 
 -- Makes the group of those with the sorted `names`, at `created` ms.
