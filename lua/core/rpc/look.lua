@@ -5,7 +5,7 @@
 -- @cost     O(n) in what the keys hold, at most 20,000 members of each
 -- @weight   300
 --
--- KEYS[1..] one     and every further key of the id
+-- KEYS[1] one     and every further key of the id
 
 local HELD_MAX = 20000
 
