@@ -200,6 +200,13 @@ def create_conversation(site):
 
 
 @case
+def open_conversation(site):
+    return fresh(site, lambda n: site.commands.open_conversation(
+        role="worker", conversationId=f"group-{n}", userId=member(0), members=sorted(member(n) for n in range(MEMBERS)),
+        title="t" * 100, created=site.commands.now_ms))
+
+
+@case
 def add_member(site):
     conversation(site)
 

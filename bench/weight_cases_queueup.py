@@ -136,6 +136,44 @@ def create_listening(site):
     return run
 
 
+@case
+def open_listening(site):
+    site.commands.now_ms += 12 * MONTH_MS
+
+    def run(n):
+        return site.commands.open_listening(
+            role="worker", sessionId=fresh(n + 1), userId="u1", code="fresh", hostNote="abc - Ann",
+            created=site.commands.now_ms, blocks=[f"{n:08}-{'d' * 27}" for n in range(240)])
+    return run
+
+
+@case
+def take_listening(site):
+    listening(site)
+    blocking(site, "u1")
+    return lambda n: site.commands.take_listening(
+        role="worker", userId="u1", sessionId=fresh(n + 1), tag=f"{site.commands.now_ms + n:x}{'a' * 12}", code="party",
+        isGuest=False, ends=site.commands.now_ms + DAY_MS)
+
+
+@case
+def drop_listening(site):
+    listening(site)
+
+    def run(n):
+        site.db.hset("user:u1#listening", mapping={"session": ID, "tag": "abc", "code": "party"})
+        site.db.config_resetstat()
+        return site.commands.drop_listening(role="worker", userId="u1", sessionId=ID, tag="abc")
+    return run
+
+
+@case
+def keep_code(site):
+    listening(site)
+    return lambda n: site.commands.keep_code(
+        role="worker", code="party", sessionId=ID, ends=site.commands.now_ms + DAY_MS, version=n + 1)
+
+
 def blocking(site, user):
     """A user who blocks as many as possible."""
     site.fill(lambda pipe, n: pipe.sadd(f"user:{user}#blocks", f"{n:08}-{'d' * 27}"), 240)

@@ -350,6 +350,16 @@ def position(site):
 
 
 @case
+def look(site):
+    """A user's keys as nearby looks at them: 240 blocks and mutes of each side, 200 followers."""
+    keys = [f"user:u#{name}" for name in ("blocks", "blockers", "mutes", "muters", "followers")]
+    for key in keys:
+        site.fill(lambda pipe, n, key=key: pipe.sadd(key, f"{n:036}"), 240)
+    site.db.hset("user:u#place", mapping={"cell": "u33", "latitude": "52.5", "longitude": "13.4", "at": "1"})
+    return lambda n: site.scripts.look([*keys, "user:u#place"])
+
+
+@case
 def resolve(site):
     site.fill(lambda pipe, n: pipe.hset(f"user:{n}#place", mapping={f"f{i}": i for i in range(100)}), 32)
     keys = [f"user:{n}#place" for n in range(32)]

@@ -30,6 +30,9 @@ public enum Scripts {
     /// The text put after ``commandPreludes`` in front of `@readonly` commands for a cluster.
     public static let elsewherePrelude: File = shared("elsewhere")
 
+    /// The text put after ``elsewherePrelude`` in front of scripts that read keys of another id on a cluster.
+    public static let lookedPrelude: File = shared("looked")
+
     /// The text put before ``prelude`` in front of `publish`: its common case, which needs nothing of the prelude.
     public static let quickPublish: File = shared("quick")
 
@@ -62,7 +65,7 @@ public enum Scripts {
     private static let templatesName = "format"
 
     private static let preludes = [
-        "prelude", "writes", "checks", "values", "command", "run", "outside", "elsewhere", "quick",
+        "prelude", "writes", "checks", "values", "command", "run", "outside", "elsewhere", "looked", "quick",
     ]
 
     private static let all: [File] = EmbeddedFiles.all.compactMap { path, text in

@@ -35,7 +35,7 @@ enum CommandGrants {
         let refusal = Refusal(.forbidden, "This token is for the commands of \(grant) only.")
         guard command.homeTopic(bound) == grant else { return refusal }
         guard command.span != nil else { return nil }
-        let ids = (command.keys.map(\.template) + command.homeTopics).map { template in
+        let ids = command.spannedIDs.map { template in
             template.variable.flatMap { bound.value($0, command) }
         }
         let isWithin = ids.allSatisfy { id in id.map { grant.id.elementsEqual($0) || $0 == identity.user } ?? false }

@@ -73,7 +73,7 @@ public final class CommandService {
         asks = CourierRequests(context)
         runner = CommandRunner(
             link: context.link, replicas: context.replicas, scripts: context.library.table, settings: context.settings,
-            top: top
+            commands: context.library.catalogue.command(named:), top: top
         ) { name, text in
             statistics.commandFaults.add(1)
             log.write(.error, "a script failed", [("script", name), ("fault", String(text.prefix(500)))])

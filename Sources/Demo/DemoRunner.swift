@@ -71,7 +71,8 @@ final class DemoRunner: NodeResident {
             reactor, link: redis.link, scripts: parts.scripts, keys: keys, limits: settings.limits,
             access: parts.access, scheduler: scheduler)
         runner = CommandRunner(
-            link: redis.link, scripts: parts.library.table, settings: parts.commandSettings(settings)
+            link: redis.link, scripts: parts.library.table, settings: parts.commandSettings(settings),
+            commands: parts.library.catalogue.command(named:)
         ) { name, text in
             log.write(.error, "a script failed", [("script", name), ("fault", String(text.prefix(500)))])
         }

@@ -45,7 +45,6 @@ public struct NodeParts: Sendable {
             reservedPaths: settings.sockets.keys.filter { !$0.contains("{") }
                 + [settings.socketIOPath, "/echo", "/demo"] + WebPages.files.keys,
             numbers: settings.packNumbers, isSharded: redis.topology.isSharded)
-        try library.refuseSpanning(isSharded: redis.topology.isSharded)
         scripts = try EventLogScripts(library)
         do {
             access = try AccessPolicy(settings.namespaces)

@@ -8,19 +8,19 @@ from Fixtures.scripts.lua_scripts import LUA, script_names, script_path, source
 
 GUIDE = LUA.parent / "docs" / "scripts" / "builtin.md"
 
-SHARED = {"prelude", "writes", "checks", "values", "command", "run", "outside", "elsewhere", "quick"}
+SHARED = {"prelude", "writes", "checks", "values", "command", "run", "outside", "elsewhere", "looked", "quick"}
 PLAIN = {"publish", "subscribe", "history", "replay", "position", "lease", "renew", "reset_epoch", "revoke",
-         "rights_changes", "set_member", "here_change", "here_nodes", "here_read", "resolve", "expire_calls",
-         "outbox_done", "outbox_put", "outbox_figures", "ask", "keep_answer", "key_digest",
+         "rights_changes", "set_member", "here_change", "here_nodes", "here_read", "resolve", "look",
+         "expire_calls", "outbox_done", "outbox_put", "outbox_figures", "ask", "keep_answer", "key_digest",
          "dead_letters", "retry_call", "retry_webhook", "seal"}
 # Leases of several machines need one clock: Redis's.
 TIMED = {"command", "lease", "revoke", "set_member", "here_nodes", "expire_calls", "ask", "keep_answer",
-         "outbox_figures", "seal"}
+         "outbox_figures", "seal", "look"}
 FILES = [name for name in script_names() if name not in SHARED]
 BODIES = [name for name in FILES if not name.startswith("part_")]
 COMMANDS = [name for name in BODIES if name not in PLAIN and not name.startswith("state_")]
-TAGS = {"command", "summary", "http", "allow", "arg", "key", "topic", "calls", "emits", "returns", "errors", "cost",
-        "state", "weight", "rate", "derive", "resolve", "span", "readonly", "idempotent", "random", "refresh",
+TAGS = {"command", "summary", "http", "allow", "arg", "key", "topic", "calls", "steps", "emits", "returns", "errors",
+        "cost", "state", "weight", "rate", "derive", "resolve", "span", "readonly", "idempotent", "random", "refresh",
         "coalesce", "heartbeat", "include", "erases", "exports", "members", "call_out"}
 
 

@@ -6,15 +6,17 @@
 -- @arg      members        ids 0..50 -- the others; who makes it may be named, too
 -- @arg      title          string 0..100 optional
 -- @derive   conversationId = uuid()
--- @span     -- The name of the operation lies with its caller: a retry is told the group that was made.
+-- @span     userId -- The name of the operation lies with its caller: a retry is told the group that was made.
 -- @include  pair
 -- @include  conversation
 -- @include  message
 -- @include  member
+-- @include  group
 -- @key      chats  user:{userId}#chats
 -- @key      facts  conversation:{conversationId}#facts
 -- @key      roll   conversation:{conversationId}#roll
 -- @calls    list_conversation
+-- @steps    open_conversation
 -- @returns  {id, title, members, createdAt}
 -- @errors   too_many
 -- @cost     O(n) in the members, at most 50
@@ -25,22 +27,22 @@
 -- Two users who want to talk need no group: their conversation is there from the beginning. A group may have the same
 -- members as another.
 
-local roll = load_roll(args.conversationId)
-local names = {args.userId}
-roll[args.userId] = new_member(now_ms)
+local names, is_named = {args.userId}, {[args.userId] = true}
 for _, user in ipairs(args.members) do
   if not is_id(user) then fail('bad_request', 'A member has an id of at most 128 characters') end
-  if not roll[user] then
-    roll[user] = new_member(now_ms)
+  if not is_named[user] then
+    is_named[user] = true
     names[#names + 1] = user
   end
 end
 check_size(#names, #table.concat(names))
 local title = args.title or ''
-write('HSET', key.facts, 'title', title, 'creator', args.userId, 'created', decimal(now_ms), 'last', decimal(now_ms))
-write('EXPIRE', key.facts, TTL_S)
-store_members(roll, names)
 table.sort(names)
-move_lists(roll, names, nil, ',"members":["' .. table.concat(names, '","') .. '"],"title":' .. encode(title)
-  .. ',"lastText":"","lastMs":' .. decimal(now_ms) .. ',"by":"' .. args.userId .. '"')
+if homes_apart then
+  step('open_conversation', {
+    conversationId = args.conversationId, userId = args.userId, members = array(names), title = title, created = now_ms,
+  })
+else
+  open_group(names, title, now_ms)
+end
 return {id = args.conversationId, title = title, members = array(names), createdAt = iso(now_ms)}

@@ -4,7 +4,7 @@
 -- @allow    user|service
 -- @arg      userId    user
 -- @resolve  cell = user:{userId}#place cell else = none
--- @span     -- a listener's settings and rights are its own, its neighbours are the cell's
+-- @span     userId -- a listener's settings and rights are its own, its neighbours are the cell's
 -- @include  geo
 -- @include  listener
 -- @include  circle
@@ -31,6 +31,7 @@
 -- @key      signs     cell:{cell}#signs
 -- @topic    user:*
 -- @calls    sync_listener
+-- @steps    sync_listener
 -- @emits    nearby:leave {id}
 -- @returns  {deleted}
 -- @cost     O(log n) in the listeners of the cell, O(k) in those who see or are seen, at most 100
@@ -41,6 +42,10 @@
 
 local last = place_of(key.place)
 write('DEL', key.place)
-settle(args.userId, nil, settings_of(key.settings), nil, false, false, false)
+if not homes_apart then
+  settle(args.userId, nil, settings_of(key.settings), nil, false, false, false)
+elseif last then
+  step('sync_listener', {cell = args.cell, userId = args.userId})
+end
 settle_elsewhere(args.userId, args.cell, nil, last)
 return {deleted = last ~= nil}

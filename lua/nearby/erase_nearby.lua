@@ -4,7 +4,7 @@
 -- @erases
 -- @arg      userId    user
 -- @resolve  cell = user:{userId}#place cell else = none
--- @span     -- a listener's settings and rights are its own, its neighbours are the cell's
+-- @span     userId -- a listener's settings and rights are its own, its neighbours are the cell's
 -- @include  geo
 -- @include  listener
 -- @include  circle
@@ -34,6 +34,7 @@
 -- @key      signs     cell:{cell}#signs
 -- @topic    user:*
 -- @calls    sync_listener, set_sees, drop_follower, erase_nearby
+-- @steps    sync_listener
 -- @emits    nearby:leave {id}
 -- @returns  {erased}
 -- @cost     O(n) in followers and followed, at most 80 in one run; the worker makes further ones
@@ -43,7 +44,11 @@
 local BATCH_MAX = 40
 
 local last = place_of(key.place)
-settle(args.userId, nil, settings_of(key.settings), nil, false, false, false)
+if not homes_apart then
+  settle(args.userId, nil, settings_of(key.settings), nil, false, false, false)
+elseif last then
+  step('sync_listener', {cell = args.cell, userId = args.userId})
+end
 settle_elsewhere(args.userId, args.cell, nil, last)
 note_version(key.sees_at, '*', now_ms * 1000)
 local followers = read('SRANDMEMBER', key.followers, BATCH_MAX)

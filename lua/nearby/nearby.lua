@@ -7,7 +7,7 @@
 -- @arg      limit     int 1..40 = 20
 -- @arg      cursor    string 1..250 optional -- what the page before ended with
 -- @resolve  cell = user:{userId}#place cell else no_place 404 -- Send a location first
--- @span     -- a listener's settings and rights are its own, its neighbours are the cell's
+-- @span     cell reads userId -- a listener's settings and rights are its own, its neighbours are the cell's
 -- @include  geo
 -- @include  listener
 -- @include  circle

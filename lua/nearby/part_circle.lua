@@ -367,6 +367,12 @@ local function listeners_text(list)
   return raw('[' .. table.concat(texts, ',') .. ']')
 end
 
+-- The answer to a listener who has moved: those whom it sees from now on.
+local function page_of(chosen, has_more)
+  local final = chosen[#chosen]
+  return {nearby = listeners_text(chosen), cursor = has_more and final and cursor_text(final) or nil}
+end
+
 -- The names of viewers must have been loaded; who has none has left.
 local function tell_here(event, viewer, text, distance)
   if names[viewer] then tell_now('user:' .. names[viewer], event, listener_text(text, distance)) end

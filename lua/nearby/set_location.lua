@@ -7,7 +7,7 @@
 -- @arg      longitude number -180..180
 -- @arg      city      string 0..80 optional
 -- @derive   cell = geohash(latitude, longitude, 3)
--- @span     -- a listener's settings and rights are its own, its neighbours are the cell's
+-- @span     userId -- a listener's settings and rights are its own, its neighbours are the cell's
 -- @include  geo
 -- @include  listener
 -- @include  circle
@@ -34,6 +34,7 @@
 -- @key      signs     cell:{cell}#signs
 -- @topic    user:*
 -- @calls    sync_listener
+-- @steps    sync_listener
 -- @emits    nearby:enter {id, user, distance} -- to who sees the listener from now on
 -- @emits    nearby:move {id, user, distance} -- when it has moved over 25 m since this was last told
 -- @emits    nearby:leave {id} -- to who sees the listener no more
@@ -56,8 +57,11 @@ if place.cell ~= args.cell then
 end
 local last = place_of(key.place)
 keep_place(key.place, place)
+if homes_apart then
+  settle_elsewhere(args.userId, args.cell, place, last)
+  return step('sync_listener', {cell = args.cell, userId = args.userId, isAnswer = true}, true)
+end
 local chosen, has_more = settle(args.userId, place, settings, track_of(key.track), true, false, false)
 settle_elsewhere(args.userId, args.cell, place, last)
 
-local final = chosen[#chosen]
-return {nearby = listeners_text(chosen), cursor = has_more and final and cursor_text(final) or nil}
+return page_of(chosen, has_more)

@@ -6,7 +6,7 @@
 -- @arg      visible   enum everyone,followers,nobody optional -- what is not given stays
 -- @arg      rounding  int 0..1000 optional -- metres: 0 (the exact place), 100 or 1000
 -- @resolve  cell = user:{userId}#place cell else = none
--- @span     -- a listener's settings and rights are its own, its neighbours are the cell's
+-- @span     userId -- a listener's settings and rights are its own, its neighbours are the cell's
 -- @include  geo
 -- @include  listener
 -- @include  circle
@@ -33,6 +33,7 @@
 -- @key      signs     cell:{cell}#signs
 -- @topic    user:*
 -- @calls    sync_listener
+-- @steps    sync_listener
 -- @emits    nearby:leave {id} -- to who may see the listener no more
 -- @emits    nearby:enter {id, user, distance} -- to who may see it from now on
 -- @emits    nearby:move {id, user, distance} -- when the rounded place is another
@@ -63,7 +64,11 @@ if place then
     place.latitude, place.longitude = number(place_text(latitude)), number(place_text(longitude))
     keep_place(key.place, place)
   end
-  settle(args.userId, place, settings, track_of(key.track), true, true, true)
+  if homes_apart then
+    step('sync_listener', {cell = args.cell, userId = args.userId})
+  else
+    settle(args.userId, place, settings, track_of(key.track), true, true, true)
+  end
   settle_elsewhere(args.userId, args.cell, place)
 end
 return {visible = settings.visible, rounding = settings.rounding}

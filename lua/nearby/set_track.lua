@@ -11,7 +11,7 @@
 -- @arg      duration      int 0..2147483647
 -- @arg      isPlaying     bool
 -- @resolve  cell = user:{userId}#place cell else = none
--- @span     -- a listener's settings and rights are its own, its neighbours are the cell's
+-- @span     userId -- a listener's settings and rights are its own, its neighbours are the cell's
 -- @include  geo
 -- @include  listener
 -- @include  circle
@@ -38,6 +38,7 @@
 -- @key      signs     cell:{cell}#signs
 -- @topic    user:*
 -- @calls    sync_listener
+-- @steps    sync_listener
 -- @emits    nearby:track {id, currentTrack}
 -- @returns  {id, name, artist, albumName, albumImageUrl, duration, isPlaying}
 -- @cost     O(k) in those who see the listener, at most 100
@@ -57,7 +58,11 @@ local place = place_of(key.place)
 if place then
   place.at = now_ms
   keep_place(key.place, place)
-  sing(args.userId, place, settings_of(key.settings), track)
+  if homes_apart then
+    step('sync_listener', {cell = args.cell, userId = args.userId, isTrack = true})
+  else
+    sing(args.userId, place, settings_of(key.settings), track)
+  end
   settle_elsewhere(args.userId, args.cell, place, nil, true)
 end
 return track

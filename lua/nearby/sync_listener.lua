@@ -5,7 +5,8 @@
 -- @arg      userId    id
 -- @arg      isTrack   bool = false -- only the track is another
 -- @arg      isRights  bool = false -- whom the listener blocks, mutes or lets follow may be another
--- @span     -- a listener's settings and rights are its own, its neighbours are the cell's
+-- @arg      isAnswer  bool = false -- the listener itself is answered, and so not told
+-- @span     cell reads userId -- a listener's settings and rights are its own, its neighbours are the cell's
 -- @include  geo
 -- @include  listener
 -- @include  circle
@@ -35,7 +36,7 @@
 -- @emits    nearby:move {id, user, distance}
 -- @emits    nearby:leave {id}
 -- @emits    nearby:track {id, currentTrack}
--- @returns  {shown}
+-- @returns  {shown, nearby, cursor} -- the last two with isAnswer, as set_location.lua tells them
 -- @cost     O(log n) in the listeners of the cell, O(k) in those who see or are seen, at most 100
 -- @weight   2500
 -- @idempotent
@@ -53,6 +54,8 @@ local settings, track = settings_of(key.settings), track_of(key.track)
 if place and args.isTrack then
   sing(args.userId, place, settings, track)
 else
-  settle(args.userId, place, settings, track, is_home, true, true, args.isRights)
+  local is_told = not args.isAnswer
+  local chosen, has_more = settle(args.userId, place, settings, track, is_home, is_told, is_told, args.isRights)
+  if args.isAnswer then return page_of(chosen or {}, has_more) end
 end
 return {shown = place ~= nil}

@@ -13,6 +13,7 @@
 -- @include  apart
 -- @include  songs
 -- @include  playing
+-- @include  stays
 -- @include  heir
 -- @key      session session:{sessionId}#session
 -- @key      people  session:{sessionId}#people

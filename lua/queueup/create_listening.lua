@@ -6,9 +6,12 @@
 -- @arg      hostProvider enum spotify,apple_music optional as host_provider -- where the host's songs play
 -- @arg      userId       user -- who makes it
 -- @derive   sessionId = uuid()
--- @span     -- the code, the user and the new session are three homes, and one of them alone would be wrong
+-- @span     joinCode reads userId -- the code, the user and the new session are three homes, and must agree
 -- @include  session
 -- @include  apart
+-- @include  opening
+-- @include  stays
+-- @include  taking
 -- @key      listening user:{userId}#listening
 -- @key      sessions  user:{userId}#sessions
 -- @key      past      user:{userId}#past
@@ -21,6 +24,7 @@
 -- @topic    session:{sessionId}
 -- @members
 -- @calls    depart
+-- @steps    open_listening, take_listening
 -- @returns  {session, current_song, queue, my_votes, participant_count, skip_request_count, user_requested_skip}
 -- @errors   forbidden, code_taken 409
 -- @cost     O(1)
@@ -38,30 +42,23 @@ if #args.joinCode < CODE_MIN or #args.joinCode > CODE_MAX then
   fail('bad_request', 'A join code has ' .. CODE_MIN .. ' to ' .. CODE_MAX .. ' characters')
 end
 if read('GET', key.code) then fail('code_taken', 'This join code is already in use. Please choose another.') end
-local former = read('HMGET', key.listening, 'session', 'tag', 'code')
+local former = read('HMGET', key.listening, 'session', 'tag', 'code', 'at')
+local blocks = read('SRANDMEMBER', key.blocks, BLOCKS_MAX)
 
-local tag = new_tag()
-local session = {created = now_ms, ends = now_ms + SESSION_MS, host = args.userId, host_note = stay(tag)}
+local tag = new_tag(former[4])
+local session = {created = now_ms, ends = now_ms + SESSION_MS, host = args.userId, host_note = stay(tag),
+  code = args.joinCode, provider = args.hostProvider}
 write('SET', key.code, args.sessionId, 'PXAT', session.ends)
-write('HSET', key.session, 'created', decimal(now_ms), 'ends', decimal(session.ends), 'code', args.joinCode,
-  'host', args.userId, 'host_note', session.host_note, 'locked', '0', 'paused', '0', 'crowd', '0', 'sequence', '0',
-  'bytes', '0', 'finished', '0')
-if args.hostProvider then write('HSET', key.session, 'provider', args.hostProvider) end
-write('HSET', key.people, args.userId, session.host_note)
-keep_blocks(args.userId, read('SRANDMEMBER', key.blocks, BLOCKS_MAX))
-admit('session:' .. args.sessionId, args.userId)
-for _, name in ipairs({key.session, key.people, key.members, key.apart}) do ends_with(session, name) end
-write('HSET', key.listening, 'session', args.sessionId, 'tag', tag, 'code', args.joinCode, 'guest', '0',
-  'host', '1')
-ends_with(session, key.listening)
-write('ZREMRANGEBYSCORE', key.sessions, '-inf', decimal(now_ms))
-write('ZADD', key.sessions, decimal(session.ends), args.sessionId)
-write('ZREMRANGEBYRANK', key.sessions, 0, -1 - SESSIONS_USER_MAX)
-ends_with(session, key.sessions)
-note_past(args.joinCode)
-if former[1] and former[2] and former[3] then
-  later('depart', {sessionId = former[1], userId = args.userId, tag = former[2], code = former[3]})
+if homes_apart then
+  step('open_listening', {
+    sessionId = args.sessionId, userId = args.userId, code = args.joinCode, hostNote = session.host_note,
+    hostProvider = args.hostProvider, created = now_ms, blocks = array(blocks),
+  })
+else
+  open_for(session, blocks)
 end
+take_up({session = args.sessionId, tag = tag, code = args.joinCode, guest = false, leads = true,
+  ends = session.ends}, former)
 return {
   session = {
     id = args.sessionId, join_code = args.joinCode, created_at = iso(now_ms), host = host_of(session),

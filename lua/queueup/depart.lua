@@ -5,8 +5,9 @@
 -- @arg      userId    id
 -- @arg      tag       id -- of the stay that ends
 -- @arg      code      id -- the session's join code
--- @span     -- the code ends with its session
+-- @span     sessionId -- the code ends with its session
 -- @include  session
+-- @include  lifetime
 -- @include  apart
 -- @include  songs
 -- @include  playing
@@ -27,6 +28,7 @@
 -- @key      code    joincode:{code}
 -- @topic    session:{sessionId}
 -- @members
+-- @steps    keep_code
 -- @emits    session.updated {session_id, host, is_locked, is_paused, participant_count, skip_request_count}
 -- @emits    now_playing.updated {session_id, current_song}
 -- @emits    queue.updated {session_id, queue}
@@ -68,7 +70,7 @@ elseif session then
   if list then tell_withdrawn(session, list, has_changed, has_played) end
   tell_standing(session, people, skips)
 end
-if session and people == 0 and read('GET', key.code) == args.sessionId then
+if session and people == 0 and (homes_apart or read('GET', key.code) == args.sessionId) then
   end_at(session, math.min(session.ends, now_ms + EMPTY_MS))
 end
 return {left = true}

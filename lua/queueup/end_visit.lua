@@ -4,10 +4,12 @@
 -- @allow    user|service
 -- @arg      sessionId id fold lower as id
 -- @arg      userId    user -- who leaves
--- @span     -- the user's session and the session's users must agree
+-- @span     sessionId reads userId -- the user's session and the session's users must agree
+-- @include  going
 -- @key      people    session:{sessionId}#people
 -- @key      listening user:{userId}#listening
 -- @calls    depart
+-- @steps    drop_listening
 -- @returns  {ok}
 -- @cost     O(1)
 -- @weight   150
@@ -19,7 +21,10 @@
 
 local former = read('HMGET', key.listening, 'session', 'tag', 'code')
 if former[1] == args.sessionId and former[2] and former[3] and read('HEXISTS', key.people, args.userId) == 1 then
-  write('UNLINK', key.listening)
-  later('depart', {sessionId = former[1], userId = args.userId, tag = former[2], code = former[3]})
+  if homes_apart then
+    step('drop_listening', {userId = args.userId, sessionId = former[1], tag = former[2]})
+  else
+    let_go(former)
+  end
 end
 return {ok = true}

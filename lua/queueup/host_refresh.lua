@@ -3,6 +3,7 @@
 -- @arg      sessionId id
 -- @coalesce 1000 ms
 -- @include  session
+-- @include  stays
 -- @include  heir
 -- @key      session session:{sessionId}#session
 -- @key      people  session:{sessionId}#people

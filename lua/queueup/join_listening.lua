@@ -5,11 +5,14 @@
 -- @arg      joinCode id as join_code
 -- @arg      userId   user -- who joins
 -- @resolve  sessionId = joincode:{joinCode} else not_found 404 -- Session not found
--- @span     -- the user's session and the session's users must agree
+-- @span     sessionId reads userId -- the user's session and the session's users must agree
 -- @include  session
+-- @include  lifetime
 -- @include  apart
 -- @include  songs
 -- @include  answer
+-- @include  stays
+-- @include  taking
 -- @include  entering
 -- @key      listening user:{userId}#listening
 -- @key      sessions  user:{userId}#sessions
@@ -31,6 +34,7 @@
 -- @topic    session:{sessionId}
 -- @members
 -- @calls    depart, cut_events, note_host
+-- @steps    take_listening, keep_code
 -- @emits    session.updated {session_id, host, is_locked, is_paused, participant_count, skip_request_count}
 -- @returns  {session, current_song, queue, my_votes, participant_count, skip_request_count, user_requested_skip}
 -- @errors   not_found, locked 403, full 409

@@ -3,6 +3,7 @@
 -- @http     POST /api/v1/sessions/leave
 -- @allow    user|service
 -- @arg      userId user -- who leaves
+-- @include  going
 -- @key      listening user:{userId}#listening
 -- @calls    depart
 -- @returns  {ok}
@@ -13,9 +14,5 @@
 --
 -- The user's own side ends at once, and the session's by the outbox (depart.lua).
 
-local former = read('HMGET', key.listening, 'session', 'tag', 'code')
-if former[1] and former[2] and former[3] then
-  write('UNLINK', key.listening)
-  later('depart', {sessionId = former[1], userId = args.userId, tag = former[2], code = former[3]})
-end
+let_go(read('HMGET', key.listening, 'session', 'tag', 'code', 'at'))
 return {ok = true}

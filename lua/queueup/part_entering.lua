@@ -1,8 +1,8 @@
 -- @part     entering
 -- @summary  How a user comes into a listening session and leaves the one before.
 --
--- It goes behind part_answer.lua. While the user was away, events told all of those whom the user must not be shown. So
--- the log is deleted when the user comes in and one of them is there (cut_events.lua).
+-- It goes behind part_answer.lua and part_taking.lua. While the user was away, events told all of those whom the user
+-- must not be shown. So the log is deleted when the user comes in and one of them is there (cut_events.lua).
 
 -- Whether somebody takes part who must not be shown the user, nor the user that one.
 local function meets_hidden(host)
@@ -19,7 +19,7 @@ end
 local function enter(session, may_enter, blocked)
   local note = read('HGET', key.people, args.userId)
   local people = read('HLEN', key.people)
-  local former = read('HMGET', key.listening, 'session', 'tag', 'code')
+  local former = read('HMGET', key.listening, 'session', 'tag', 'code', 'at')
   if note and former[1] == args.sessionId and former[2] == noted(note) then return whole_session(session, people) end
   if not note then
     may_enter()
@@ -28,7 +28,7 @@ local function enter(session, may_enter, blocked)
     -- An empty session that somebody comes back to lasts as long as any other.
     if people == 1 then end_at(session, session.created + SESSION_MS) end
   end
-  local tag = new_tag()
+  local tag = new_tag(former[4], noted(note))
   local own = stay(tag)
   local is_guest = string.find(own, '^%x+ guest ') ~= nil
   write('HSET', key.people, args.userId, own)
@@ -39,19 +39,10 @@ local function enter(session, may_enter, blocked)
   ends_with(session, key.apart)
   admit('session:' .. args.sessionId, args.userId)
   ends_with(session, key.members)
-  write('HSET', key.listening, 'session', args.sessionId, 'tag', tag, 'code', session.code,
-    'guest', is_guest and '1' or '0', 'host', '0')
-  ends_with(session, key.listening)
-  write('ZREMRANGEBYSCORE', key.sessions, '-inf', decimal(now_ms))
-  write('ZADD', key.sessions, decimal(session.ends), args.sessionId)
-  write('ZREMRANGEBYRANK', key.sessions, 0, -1 - SESSIONS_USER_MAX)
-  write('PEXPIRE', key.sessions, SESSION_MS)
-  if not is_guest then note_past(session.code) end
+  take_up({session = args.sessionId, tag = tag, code = session.code, guest = is_guest, leads = false,
+    ends = session.ends}, former)
   if session.host == args.userId then
     later('note_host', {userId = args.userId, sessionId = args.sessionId, leads = true})
-  end
-  if former[1] and former[2] and former[3] and former[1] ~= args.sessionId then
-    later('depart', {sessionId = former[1], userId = args.userId, tag = former[2], code = former[3]})
   end
   if not note then tell_standing(session, people, read('SCARD', key.skips)) end
   return whole_session(session, people)

@@ -1,11 +1,11 @@
 -- @part     heir
 -- @summary  Who leads a listening session when its host is not there any more. Needs the part `session`.
 
--- How long somebody has been there: the tag of a stay begins with its time (`new_tag`).
+-- Whether one stay began before the other: the tag of a stay begins with its time.
 local function is_earlier(tag, other)
-  local one, two = tonumber(string.sub(tag, 1, 11), 16), tonumber(string.sub(other, 1, 11), 16)
+  local one, two = time_of(tag), time_of(other)
   if one ~= two then return one < two end
-  return (tonumber(string.sub(tag, 12), 16) or 0) < (tonumber(string.sub(other, 12), 16) or 0)
+  return tag < other
 end
 
 -- The user who has been in the session for longest, and the user's note; nil where all others are guests.

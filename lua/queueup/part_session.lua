@@ -7,7 +7,8 @@
 --             sequence: how many songs were added, bytes: what waits in the queue, added: time of the last song, ms,
 --             current, votes: the song that plays and its votes, finished: how many songs are over,
 --             guests: how many have come without an account, address_guests: how many of them by one ticket from one
---             address, where the host has said so
+--             address, where the host has said so; code_version: how often the code was given another end by
+--             keep_code.lua
 --   people    hash user -> `TAG KIND NAME`: who takes part. A tag is of one stay, so that what ends a former stay ends
 --             no later one. KIND is `guest` or `-`, and NAME may be empty
 --   members   set of users: who may hear the session's topic, as the gateway reads it
@@ -24,8 +25,6 @@
 -- user is in; `sessions`, a zset of the sessions that hold something of the user, by their ends; `past`, a zset
 -- `ID CODE` of those that the user took part in, by the time.
 
-local SESSION_MS = 86400000
-local EMPTY_MS = 3600000
 local PEOPLE_MAX = 500
 local QUEUE_MAX = 80
 local QUEUE_BYTES_MAX = 40960
@@ -33,23 +32,10 @@ local QUEUED_USER_MAX = 25
 local SONG_BYTES_MAX = 2048
 local SONGS_MAX = 16384
 local HISTORY_MAX = 200
-local PAST_S = 7776000 -- 90 days
 
 -- A user as clients are told of one.
 local function person(id, kind, name)
   return {id = id, username = name ~= '' and name or nil, is_anonymous = kind == 'guest'}
-end
-
--- The tag of a stay that begins now; tags of one session grow with time.
-local function new_tag()
-  return string.format('%011x', now_ms) .. string.sub(random, 1, 9)
-end
-
--- Notes with the user that the session is one of the user's.
-local function note_past(code)
-  write('ZADD', key.past, decimal(now_ms), args.sessionId .. ' ' .. code)
-  write('ZREMRANGEBYRANK', key.past, 0, -1 - SESSIONS_USER_MAX)
-  write('EXPIRE', key.past, PAST_S)
 end
 
 -- What `people` notes of the caller; without a token it is a guest.
@@ -94,15 +80,6 @@ end
 local function host_of(session)
   local _, kind, name = noted(session.host_note)
   return person(session.host, kind, name or '')
-end
-
--- Gives the session another end, and with it all keys that last longer than who takes part.
-local function end_at(session, ends)
-  session.ends = ends
-  write('HSET', key.session, 'ends', decimal(ends))
-  for _, name in ipairs({'session', 'songs', 'order', 'adders', 'history', 'chat', 'apart', 'code'}) do
-    ends_with(session, key[name])
-  end
 end
 
 -- The session that the caller's user takes part in, and what is noted of the user; refuses everybody else.

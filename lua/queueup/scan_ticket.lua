@@ -5,11 +5,14 @@
 -- @arg      sessionId id fold lower as id
 -- @arg      ticket    id
 -- @arg      userId    user -- who scanned
--- @span     -- the user's session and the session's users must agree
+-- @span     sessionId reads userId -- the user's session and the session's users must agree
 -- @include  session
+-- @include  lifetime
 -- @include  apart
 -- @include  songs
 -- @include  answer
+-- @include  stays
+-- @include  taking
 -- @include  entering
 -- @include  ticket
 -- @key      listening user:{userId}#listening
@@ -29,6 +32,7 @@
 -- @topic    session:{sessionId}
 -- @members
 -- @calls    depart, cut_events, note_host
+-- @steps    take_listening, keep_code
 -- @emits    session.updated {session_id, host, is_locked, is_paused, participant_count, skip_request_count}
 -- @returns  {session, current_song, queue, my_votes, participant_count, skip_request_count, user_requested_skip}
 -- @errors   not_found, full 409

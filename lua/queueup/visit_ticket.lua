@@ -6,11 +6,14 @@
 -- @arg      ticket    id
 -- @derive   userId = uuid()
 -- @derive   network = address()
--- @span     -- the guest's session and the session's users must agree
+-- @span     sessionId reads userId -- the guest's session and the session's users must agree
 -- @include  session
+-- @include  lifetime
 -- @include  apart
 -- @include  songs
 -- @include  answer
+-- @include  stays
+-- @include  taking
 -- @include  entering
 -- @include  ticket
 -- @key      session   session:{sessionId}#session
@@ -31,6 +34,7 @@
 -- @members
 -- @mint     session:{sessionId} 6 h
 -- @calls    depart, cut_events, note_host
+-- @steps    take_listening, keep_code
 -- @emits    session.updated {session_id, host, is_locked, is_paused, participant_count, skip_request_count}
 -- @returns  {token, user, session, current_song, queue, my_votes, participant_count, skip_request_count}
 -- @errors   not_found, locked 403, full 409

@@ -20,8 +20,11 @@ struct CallLayout {
     private let argumentCount: Int
     private let derivedCount: Int
     private let resolvedCount: Int
+    private let rereadCount: Int
     private let hasFence: Bool
     private let changesMembers: Bool
+    private let callsOut: Bool
+    private let lookedCount: Int
 
     init(_ descriptor: CommandDescriptor) {
         topicCount = descriptor.homeTopics.count
@@ -29,18 +32,21 @@ struct CallLayout {
         argumentCount = descriptor.arguments.count
         derivedCount = descriptor.derived.count
         resolvedCount = descriptor.resolved.count
+        rereadCount = descriptor.resolved.count { descriptor.rereads($0) }
         hasFence = descriptor.refresh != nil
         changesMembers = descriptor.changesMembers
+        callsOut = !descriptor.callsOut.isEmpty
+        lookedCount = descriptor.looked.count
     }
 
     /// The log of the n-th home topic, from 0; its meta follows.
     func log(_ topic: Int) -> Int { CallLayout.fixedKeys + CallLayout.keysPerTopic * topic + 1 }
     /// The n-th key of the header, from 0.
     func key(_ index: Int) -> Int { CallLayout.fixedKeys + CallLayout.keysPerTopic * topicCount + index + 1 }
-    /// The key of the n-th resolved value, from 0.
+    /// The key of the n-th value that is resolved again, from 0.
     func resolvedKey(_ index: Int) -> Int { key(keyCount) + index }
     /// The fence of a refresh.
-    var fence: Int { resolvedKey(resolvedCount) }
+    var fence: Int { resolvedKey(rereadCount) }
     /// The key that records users removed from members, for a script that changes members; the members of each home
     /// topic follow.
     var removed: Int { fence + (hasFence ? 1 : 0) }
@@ -52,6 +58,8 @@ struct CallLayout {
     func calls(_ service: Int) -> Int { (changesMembers ? members(topicCount) : removed) + service }
     /// The most calls of one service that may wait, for a script that calls one.
     var callsMax: Int { membersMax + (changesMembers ? 1 : 0) }
+    /// The name of the n-th key of another id that is looked at, from 0.
+    func looked(_ index: Int) -> Int { callsMax + (callsOut ? 1 : 0) + index }
     /// The first of the n-th home topic's values, from 0.
     func topic(_ topic: Int) -> Int { CallLayout.fixedArguments + CallLayout.argumentsPerTopic * topic + 1 }
     /// The n-th argument of the header, from 0.

@@ -13,7 +13,8 @@ enum GeneratedLua {
         note_removal, mint_s, made_ids, minted, change_member, home_of, count_effects, known_as, result_of, text_of, \
         decide, check_fence, check_lease, check_writes, retried, outward, services, calls_max, called, publishing, \
         log_event, keep_offset, plan_of, read_position, epochs, make_read, read_rest, make_write, write_rest, \
-        make_values, encode_any, none, elsewhere, told_elsewhere, cut_log, heavy, told_bytes, is_marked, surcharge
+        make_values, encode_any, none, elsewhere, told_elsewhere, cut_log, heavy, told_bytes, is_marked, surcharge, \
+        steps, is_late
         """
 
     /// The names that a `@subscribe` script must not reach: also those of other topics and of optional arguments.
@@ -39,7 +40,10 @@ enum GeneratedLua {
         func table(_ name: String, _ members: [String]) {
             if !members.isEmpty { lines.append("\(name) = {" + members.joined(separator: ", ") + "}") }
         }
-        table("key", descriptor.keys.enumerated().map { "\($1.name) = KEYS[\(layout.key($0))]" })
+        table(
+            "key",
+            descriptor.keys.enumerated().map { "\($1.name) = KEYS[\(layout.key($0))]" }
+                + descriptor.looked.enumerated().map { "\($1.name) = ARGV[\(layout.looked($0))]" })
         if !descriptor.keys.isEmpty {
             lines.append("first_key, last_key = \(layout.key(0)), \(layout.key(descriptor.keys.count - 1))")
             // Has one place for each key: a Lua table that grows is allocated again.
@@ -48,12 +52,13 @@ enum GeneratedLua {
         arguments(descriptor, layout, into: &lines)
         table(
             "resolved",
-            descriptor.resolved.enumerated().map { index, value in
+            descriptor.resolved.enumerated().filter { descriptor.rereads($1) }.enumerated().map { place, item in
+                let (index, value) = item
                 var more = value.field.map { ", field = '\($0)'" } ?? ""
                 if case .instead(let id) = value.absent {
                     more += ", instead = '" + String(decoding: id, as: UTF8.self) + "'"
                 }
-                return "{key = KEYS[\(layout.resolvedKey(index))], value = ARGV[\(layout.resolved(index))]\(more)}"
+                return "{key = KEYS[\(layout.resolvedKey(place))], value = ARGV[\(layout.resolved(index))]\(more)}"
             })
         let optional = descriptor.arguments.filter { $0.presence == .optional }.map(\.name)
         if !optional.isEmpty { lines.append("optional = ' " + optional.joined(separator: " ") + " '") }
@@ -62,7 +67,7 @@ enum GeneratedLua {
         if descriptor.usesRandom { lines.append("local random = ARGV[8]") }
         table("homes", descriptor.homeTopics.indices.map { home($0, layout, descriptor) })
         table("foreign", descriptor.foreignNamespaces.map { "['\($0)'] = true" })
-        table("callable", descriptor.calls.map { "['\($0)'] = true" })
+        table("callable", (descriptor.calls + descriptor.steps).map { "['\($0)'] = true" })
         if let mint = descriptor.mint {
             lines.append("mint_s = \(mint.seconds)")
             let made = descriptor.derived.filter(\.isUUID)

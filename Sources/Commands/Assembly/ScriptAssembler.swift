@@ -6,6 +6,7 @@ public struct ScriptAssembler: Sendable {
     private let command: SharedTexts
     private let outside: ScriptFile?
     private let elsewhere: ScriptFile?
+    private let looked: ScriptFile?
     private let quick: [String: ScriptFile]
     private let subscribe: ScriptFile
     private let position: ScriptFile
@@ -13,18 +14,20 @@ public struct ScriptAssembler: Sendable {
     /// Takes `prelude.lua` and the files beside it.
     ///
     /// `command` is `writes.lua`, `checks.lua`, `values.lua`, `command.lua` and `run.lua`, in this order. `outside.lua`
-    /// is for scripts that call outside services. `elsewhere` is for read-only scripts on a cluster.
+    /// is for scripts that call outside services. `elsewhere` is for read-only scripts on a cluster,
+    /// `looked` for those there that read keys of another id.
     ///
     /// `quick` holds texts by the names of plain scripts. Each stands before the prelude and answers the script's
     /// common case, which then creates none of the prelude's functions.
     public init(
         prelude: ScriptFile, command: [ScriptFile], outside: ScriptFile?, subscribe: ScriptFile, position: ScriptFile,
-        quick: [String: ScriptFile], elsewhere: ScriptFile? = nil
+        quick: [String: ScriptFile], elsewhere: ScriptFile? = nil, looked: ScriptFile? = nil
     ) {
         plain = SharedTexts([prelude])
         self.command = SharedTexts([prelude] + command)
         self.outside = outside
         self.elsewhere = elsewhere
+        self.looked = looked
         self.quick = quick
         self.position = position
         self.subscribe = subscribe
@@ -42,6 +45,7 @@ public struct ScriptAssembler: Sendable {
         assembled(descriptor.scriptName, behind: command) { text in
             if let outside, !descriptor.callsOut.isEmpty { text.append(outside.bytes, path: outside.path) }
             if let elsewhere, descriptor.isReadOnly { text.append(elsewhere.bytes, path: elsewhere.path) }
+            if let looked, !descriptor.looked.isEmpty { text.append(looked.bytes, path: looked.path) }
             text.append(lines: GeneratedLua.lines(descriptor))
             text.append(lines: ["local function command()"])
             text.hide(GeneratedLua.hidden)

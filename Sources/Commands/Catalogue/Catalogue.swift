@@ -23,8 +23,8 @@ public struct Catalogue: Sendable {
     /// Embedded scripts left out because their namespaces are not configured, in name order.
     public let disabled: [DisabledScript]
 
-    /// The scripts whose keys lie in several slots, so that a Redis Cluster cannot run them.
-    public var spanning: [CommandDescriptor] { (commands + refreshes).filter(\.spansSlots) }
+    /// The scripts with a step that needs keys of several ids, so that a Redis Cluster cannot run them.
+    public var needingOneServer: [CommandDescriptor] { (commands + refreshes).filter(\.needsOneServer) }
 
     private let byName: [String: Int]
     /// The most time that Redis needs for a call of each script, in microseconds, by name in the registry.
@@ -37,9 +37,10 @@ public struct Catalogue: Sendable {
     /// Reads all scripts; throws every problem of every file.
     ///
     /// `namespaces` are those of the configuration. `reservedPaths` are further paths of the gateway, e.g. those of
-    /// WebSockets and pages. No route may be or lie under one.
+    /// WebSockets and pages. No route may be or lie under one. `isSharded`: the scripts are for a Redis Cluster.
     public init(
-        embedded: [ScriptFile], operators: [ScriptFile], namespaces: Set<String>, reservedPaths: [String]
+        embedded: [ScriptFile], operators: [ScriptFile], namespaces: Set<String>, reservedPaths: [String],
+        isSharded: Bool = false
     ) throws(CatalogueFailure) {
         var reader = CatalogueReader(namespaces: namespaces, reserved: Catalogue.reservedPaths + reservedPaths)
         for file in embedded { reader.read(file, isEmbedded: true) }
@@ -49,10 +50,10 @@ public struct Catalogue: Sendable {
             throw CatalogueFailure(
                 problems: reader.problems.sorted { ($0.file, $0.line, $0.message) < ($1.file, $1.line, $1.message) })
         }
-        commands = reader.scripts.filter { $0.descriptor.refresh == nil }.map(\.descriptor)
+        let scripts = reader.scripts.map { isSharded ? $0.descriptor.onCluster() : $0.descriptor }
             .sorted { $0.name < $1.name }
-        refreshes = reader.scripts.filter { $0.descriptor.refresh != nil }.map(\.descriptor)
-            .sorted { $0.name < $1.name }
+        commands = scripts.filter { $0.refresh == nil }
+        refreshes = scripts.filter { $0.refresh != nil }
         heartbeats = commands.filter { $0.heartbeatSeconds != nil }
         (erasers, exporters) = (commands.filter(\.erases), commands.filter(\.exports))
         services = Set(commands.flatMap { $0.services + ($0.via.map { [$0.service] } ?? []) }).sorted()

@@ -260,7 +260,8 @@ struct CatalogueReader {
         while !isSettled {
             isSettled = true
             for script in scripts {
-                for name in script.descriptor.calls + script.descriptor.callsOut.map(\.command) {
+                let descriptor = script.descriptor
+                for name in descriptor.calls + descriptor.steps + descriptor.callsOut.map(\.command) {
                     guard leftOut["command/" + name] != nil, script.isEmbedded else { continue }
                     if leaveOut(script.descriptor.scriptName, "it calls \(name), which is left out") {
                         isSettled = false
@@ -269,9 +270,8 @@ struct CatalogueReader {
             }
         }
         for script in scripts {
-            for name in script.descriptor.calls {
-                check(call: name, script, all)
-            }
+            for name in script.descriptor.calls { check(.calls, name, script, all) }
+            for name in script.descriptor.steps { check(.steps, name, script, all) }
             checkOutside(script, all)
         }
     }
@@ -279,16 +279,19 @@ struct CatalogueReader {
     /// Whether the configuration left out a command; then an embedded script that needs it is left out as well.
     func isLeftOut(_ command: String) -> Bool { leftOut["command/" + command] != nil }
 
-    private mutating func check(call name: String, _ script: Script, _ all: [CommandDescriptor]) {
-        let (file, line) = (script.descriptor.file, script.lines.line(of: .calls))
+    private mutating func check(_ tag: ScriptTag, _ name: String, _ script: Script, _ all: [CommandDescriptor]) {
+        let (file, line, tag) = (script.descriptor.file, script.lines.line(of: tag), "@" + tag.rawValue)
         if let reason = leftOut["command/" + name] {
-            problem(file, line, "@calls: \(name) is left out: \(reason)")
+            problem(file, line, "\(tag): \(name) is left out: \(reason)")
         } else if let called = all.first(where: { $0.name == name }) {
             if !called.rights.roles.contains(.worker) {
-                problem(file, line, "@calls: \(name) must @allow worker")
+                problem(file, line, "\(tag): \(name) must @allow worker")
+            }
+            if tag == "@steps" && !called.isIdempotent {
+                problem(file, line, "@steps: \(name) must be @idempotent, since a step may be done twice")
             }
         } else {
-            problem(file, line, "@calls: there is no command \(name)" + NearestName.hint(all.map(\.name), to: name))
+            problem(file, line, "\(tag): there is no command \(name)" + NearestName.hint(all.map(\.name), to: name))
         }
     }
 

@@ -41,20 +41,26 @@ public struct CommandDescriptor: Sendable {
     ///
     /// They are last in `ARGV`, and their keys follow those of the header.
     public internal(set) var resolved: [ResolvedValue] = []
-    /// The author's reason for keys and home topics of several ids; `nil` when the script needs one id only.
-    public internal(set) var span: String?
-    /// Whether its keys belong to several ids and so lie in several slots of a Redis Cluster.
-    public var spansSlots: Bool { span != nil || resolved.contains { $0.key.variable != home?.variable } }
-    /// The tag that makes it span slots, for the operator.
-    public var spanReason: String { span == nil ? "@resolve" : "@span" }
+    /// The declaration of keys and home topics of several ids; `nil` when the script needs one id only.
+    public internal(set) var span: Span?
     /// The keys, in the order of `KEYS`.
     public internal(set) var keys: [KeyDeclaration] = []
+    /// Whether this is the script's form on a Redis Cluster.
+    var isOnCluster = false
+    /// With ``span`` on a cluster: the id in whose slot the script runs.
+    var place: Home?
+    /// With ``span`` on a cluster: the keys of another id that the script reads as they were a moment before.
+    var looked: [KeyDeclaration] = []
+    /// With ``span`` on a cluster: the keys that only the script's steps reach.
+    var beyond: [KeyDeclaration] = []
     /// The topics it may emit on.
     public internal(set) var topics: [Template] = []
     /// Its own routes.
     public internal(set) var routes: [HTTPRoute] = []
     /// The commands that it may call through the outbox.
     public internal(set) var calls: [String] = []
+    /// The commands that do on a cluster, at other ids, the rest of what the script began.
+    public internal(set) var steps: [String] = []
     /// The outside services that it may call, with the commands that receive the answers.
     public internal(set) var callsOut: [OutsideCall] = []
     /// The outside service that answers in the script's place; `nil`: the script answers itself.
@@ -78,7 +84,8 @@ public struct CommandDescriptor: Sendable {
     /// The charge for a call, in microseconds: the weight, and the cost of reading resolved values and asking an
     /// outside service.
     public var priceMicroseconds: Int {
-        weightMicroseconds + (resolved.isEmpty ? 0 : 20 + 4 * resolved.count) + (via == nil ? 0 : 300)
+        weightMicroseconds + (resolved.isEmpty ? 0 : 20 + 4 * resolved.count)
+            + (looked.isEmpty ? 0 : 20 + 4 * looked.count) + (via == nil ? 0 : 300)
     }
     /// Whether the header declares the weight.
     public internal(set) var isWeightDeclared = false

@@ -75,7 +75,15 @@ extension DescriptorReader {
     /// Checks that a script with @span needs it.
     mutating func checkSpan() {
         let variables = Set((descriptor.keys.map(\.template) + descriptor.topics).compactMap(\.variable))
-        guard descriptor.span != nil, variables.count < 2 else { return }
-        problem(.span, "all keys and topics belong to one id already; leave it out")
+        guard let span = descriptor.span else {
+            if !descriptor.steps.isEmpty && descriptor.home == nil {
+                problem(.steps, "a script without an id has none")
+            }
+            return
+        }
+        if variables.count < 2 { problem(.span, "all keys and topics belong to one id already; leave it out") }
+        for name in [span.deciding, span.read].compactMap(\.self) where !variables.contains(name) {
+            problem(.span, "no key and no topic has the id {\(name)}" + NearestName.hint(variables.sorted(), to: name))
+        }
     }
 }

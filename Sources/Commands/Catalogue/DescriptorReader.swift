@@ -46,6 +46,7 @@ struct DescriptorReader {
         case .key(let key): descriptor.keys.append(key)
         case .topic(let template): descriptor.topics.append(template)
         case .calls(let names): descriptor.calls = names
+        case .steps(let names): descriptor.steps = names
         case .callOut(let call): descriptor.callsOut.append(call)
         case .emits(let event): descriptor.emits.append(event)
         case .returns(let text): descriptor.returns = text
@@ -66,7 +67,7 @@ struct DescriptorReader {
         case .heartbeat(let seconds): descriptor.heartbeatSeconds = seconds
         case .derive(let value): descriptor.derived.append(value)
         case .resolve(let value): descriptor.resolved.append(value)
-        case .span(let reason): descriptor.span = reason
+        case .span(let span): descriptor.span = span
         case .include(let name):
             if descriptor.includes.contains(name) { problem(tag.line, "@include: \(name) is included twice") }
             descriptor.includes.append(name)

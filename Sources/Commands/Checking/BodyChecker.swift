@@ -101,7 +101,7 @@ struct BodyChecker {
 
     private mutating func checkDeclared(_ index: Int, _ word: String) {
         switch word {
-        case "key": checkMember(index, descriptor.keys.map(\.name), "key", "@key")
+        case "key": checkMember(index, descriptor.declaredKeys.map(\.name), "key", "@key")
         case "args":
             let made = descriptor.derived.map(\.name) + descriptor.resolved.map(\.name)
             checkMember(index, descriptor.arguments.map(\.name) + made, "args", "@arg")
@@ -115,7 +115,7 @@ struct BodyChecker {
         case "write":
             checkCommand(index, word, BodyWords.writes, other: ("read", BodyWords.reads))
             checkEffect(index, word)
-        case "emit", "emit_each", "tell_now", "later": checkEffect(index, word)
+        case "emit", "emit_each", "tell_now", "later", "step": checkEffect(index, word)
         case "call_out" where descriptor.callsOut.isEmpty, "call_room" where descriptor.callsOut.isEmpty,
             "courier_joined" where descriptor.callsOut.isEmpty:
             problem(index, "\(word) is there with @call_out only")
@@ -158,16 +158,17 @@ struct BodyChecker {
         guard text(index + 1) == "(" else { return }
         if descriptor.isReadOnly { return problem(index, "\(word): the header says @readonly") }
         switch word {
-        case "later": checkLater(index)
+        case "later": checkLater(index, word, descriptor.calls)
+        case "step": checkLater(index, word, descriptor.steps)
         case "write": break
         default: checkTopics(index, word)
         }
     }
 
-    private mutating func checkLater(_ index: Int) {
-        guard let first = firstWord(index), !descriptor.calls.contains(first) else { return }
-        let hint = NearestName.hint(descriptor.calls, to: first)
-        problem(index, "later: " + PrintableText.quoted(first) + " is in no @calls of the header" + hint)
+    private mutating func checkLater(_ index: Int, _ word: String, _ names: [String]) {
+        guard let first = firstWord(index), !names.contains(first) else { return }
+        let (tag, hint) = (word == "later" ? "@calls" : "@steps", NearestName.hint(names, to: first))
+        problem(index, "\(word): " + PrintableText.quoted(first) + " is in no \(tag) of the header" + hint)
     }
 
     /// Checks that the topics of a call are in namespaces of the header, as far as their literal words show.

@@ -22,10 +22,11 @@ enum BodyWords {
     private static let words: Set<String> = [
         "INTEGER_MAX", "admit", "args", "array", "call_out", "call_room", "caller", "charge", "counted",
         "courier_joined",
-        "decimal", "decode", "emit", "emit_each", "encode", "expel", "fail", "integer", "is_id", "is_utf8", "iso",
+        "decimal", "decode", "emit", "emit_each", "encode", "expel", "fail", "homes_apart", "integer", "is_id",
+        "is_utf8", "iso",
         "key", "later", "mint", "now_ms", "null", "number", "random",
         "raw",
-        "read", "sha1", "shortest", "stored_object", "tell_now", "topic_latest", "topic_log", "write",
+        "read", "sha1", "shortest", "step", "stored_object", "tell_now", "topic_latest", "topic_log", "write",
     ]
 
     /// The candidates for an unknown name's hint, in order.

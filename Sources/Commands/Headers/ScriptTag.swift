@@ -22,6 +22,8 @@ public enum ScriptTag: String, CaseIterable, Sendable {
     case topic
     /// Commands it may call afterwards.
     case calls
+    /// Commands that do the rest of it on a Redis Cluster.
+    case steps
     /// An outside service that it may call, and the command that receives the answer.
     case callOut = "call_out"
     /// An event, for the documentation.
@@ -69,7 +71,8 @@ public enum ScriptTag: String, CaseIterable, Sendable {
     var isRepeatable: Bool {
         switch self {
         case .http, .arg, .derive, .resolve, .key, .topic, .emits, .refresh, .include, .rate, .callOut: true
-        case .command, .summary, .allow, .calls, .returns, .errors, .cost, .weight, .readonly, .idempotent, .random,
+        case .command, .summary, .allow, .calls, .steps, .returns, .errors, .cost, .weight, .readonly, .idempotent,
+            .random,
             .span, .members, .mint, .erases, .exports, .coalesce, .heartbeat, .state, .subscribe, .part:
             false
         }

@@ -21,9 +21,10 @@ enum TagReader {
         case .key: return .key(try key(text))
         case .derive: return .derive(try DerivedValue(header: text))
         case .resolve: return .resolve(try ResolvedValue(header: text))
-        case .span: return .span(try span(text))
+        case .span: return .span(try Span(header: text))
         case .topic: return .topic(try Template(topic: text))
         case .calls: return .calls(try calls(text))
+        case .steps: return .steps(try calls(text))
         case .callOut: return .callOut(try OutsideCall(header: text))
         case .emits: return .emits(try emits(text))
         case .returns: return .returns(text)
@@ -67,14 +68,6 @@ enum TagReader {
             throw HeaderFault("a key's name is a lower-case letter, then at most 63 of a-z 0-9 _, and no word of Lua")
         }
         return KeyDeclaration(name: words[0], template: try Template(key: words[1], orLog: true))
-    }
-
-    private static func span(_ text: String) throws(HeaderFault) -> String {
-        let reason = text.hasPrefix("-- ") ? HeaderText.trimmed(text.dropFirst(3)) : ""
-        guard !reason.isEmpty else {
-            throw HeaderFault("behind -- stands why one id is not enough, e.g. -- a move changes both places at once")
-        }
-        return reason
     }
 
     private static func calls(_ text: String) throws(HeaderFault) -> [String] {

@@ -16,12 +16,14 @@ public enum TagValue: Equatable, Sendable {
     case derive(DerivedValue)
     /// `@resolve NAME = TEMPLATE [FIELD] else CODE [STATUS] -- TEXT`
     case resolve(ResolvedValue)
-    /// `@span -- TEXT`
-    case span(String)
+    /// `@span [NAME [reads NAME]] -- TEXT`
+    case span(Span)
     /// `@topic TEMPLATE`
     case topic(Template)
     /// `@calls name, name`
     case calls([String])
+    /// `@steps name, name`
+    case steps([String])
     /// `@call_out SERVICE COMMAND`
     case callOut(OutsideCall)
     /// `@emits EVENT {fields}`

@@ -48,9 +48,16 @@ public struct ScriptLibrary: Sendable {
         let operators = try directory.map { directory throws(StartProblem) in try ScriptLibrary.read(directory) } ?? []
         do {
             catalogue = try Catalogue(
-                embedded: embedded, operators: operators, namespaces: Set(namespaces), reservedPaths: reservedPaths)
+                embedded: embedded, operators: operators, namespaces: Set(namespaces), reservedPaths: reservedPaths,
+                isSharded: isSharded)
         } catch {
             throw StartProblem(error.problems.map(\.description).joined(separator: "\n"))
+        }
+        if isSharded, let script = catalogue.needingOneServer.first {
+            throw StartProblem(
+                "\(script.file.path) changes keys of several ids in one step, which a Redis Cluster cannot do; "
+                    + "say which id decides (@span NAME -- why) and leave the others' keys to @steps, or use one server"
+            )
         }
         func publisher(_ file: Scripts.File) -> ScriptFile {
             isSharded ? ScriptLibrary.sharded(builtIn(file)) : builtIn(file)
@@ -59,21 +66,12 @@ public struct ScriptLibrary: Sendable {
             prelude: publisher(Scripts.prelude), command: Scripts.commandPreludes.map { builtIn($0) },
             outside: builtIn(Scripts.outsidePrelude), subscribe: builtIn(Scripts.subscribe),
             position: builtIn(Scripts.position), quick: ["publish": publisher(Scripts.quickPublish)],
-            elsewhere: isSharded ? builtIn(Scripts.elsewherePrelude) : nil)
+            elsewhere: isSharded ? builtIn(Scripts.elsewherePrelude) : nil, looked: builtIn(Scripts.lookedPrelude))
         try ScriptLibrary.check(problems)
         do {
             table = try ScriptTable(assembler.scripts(catalogue))
         } catch {
             throw StartProblem("the scripts contradict each other: \(error)")
-        }
-    }
-
-    /// Refuses a script whose keys lie in several slots, which no server of a sharded Redis could run.
-    public func refuseSpanning(isSharded: Bool) throws(StartProblem) {
-        if isSharded, let script = catalogue.spanning.first {
-            throw StartProblem(
-                "\(script.file.path) needs all its keys on one server (\(script.spanReason)); leave its pack out, or use one"
-                    + " server")
         }
     }
 

@@ -32,6 +32,13 @@ public struct CommandAnswer: Equatable, Sendable {
         return answer
     }
 
+    /// The same answer with another text.
+    func with(json: [UInt8]) -> CommandAnswer {
+        var answer = CommandAnswer(json: json, isRetry: isRetry, price: price)
+        (answer.bytesSent, answer.isMarked, answer.minted) = (bytesSent, isMarked, minted)
+        return answer
+    }
+
     /// The answer of an outside service; `nil` unless it is one JSON object within `limits`, those of client messages.
     public init?(outside text: [UInt8], limits: JSON.Limits) {
         guard (try? JSON(parsing: text, limits: limits))?.root.kind == .object else { return nil }

@@ -56,7 +56,7 @@ public struct CommandCallBuilder: Sendable {
         func value(_ name: String) -> [UInt8]? { bound.value(name, descriptor) }
         guard bound.resolved.count == descriptor.resolved.count else { return nil }
         let operation = descriptor.isReadOnly || descriptor.isIdempotent ? nil : operation
-        let home = descriptor.home?.topic(value)
+        let home = descriptor.placeTopic(value)
         let payer = CommandCallBuilder.payer(descriptor, caller, home)
         let outbox = settings.keys.outbox(settings.outbox.stream(settings.keys, home: home, payer: payer))
         var keys = [outbox, outbox]
@@ -86,7 +86,7 @@ public struct CommandCallBuilder: Sendable {
             guard let name = key.template.key(settings.keys, value) else { return nil }
             keys.append(name)
         }
-        for resolved in descriptor.resolved {
+        for resolved in descriptor.resolved where descriptor.rereads(resolved) {
             guard let name = resolved.key.key(settings.keys, value) else { return nil }
             keys.append(name)
         }
@@ -106,7 +106,24 @@ public struct CommandCallBuilder: Sendable {
             keys += descriptor.services.map { isTagged ? outbox : settings.keys.calls(of: $0) }
             arguments.append(decimal(settings.callsMax))
         }
+        if !descriptor.looked.isEmpty {
+            guard let (looked, note) = looked(descriptor, bound) else { return nil }
+            keys.append(note)
+            arguments += looked
+        }
         return Call(keys: keys, arguments: arguments)
+    }
+
+    /// The keys of another id that a script looks at, and the key in the script's own slot that notes the time of the
+    /// last look; `nil` when a name cannot be made.
+    func looked(_ descriptor: CommandDescriptor, _ bound: BoundArguments) -> (keys: [[UInt8]], note: [UInt8])? {
+        func value(_ name: String) -> [UInt8]? { bound.value(name, descriptor) }
+        guard let home = descriptor.placeTopic(value),
+            let id = descriptor.looked.first?.template.variable.flatMap(value)
+        else { return nil }
+        let keys = descriptor.looked.compactMap { $0.template.key(settings.keys, value) }
+        guard keys.count == descriptor.looked.count else { return nil }
+        return (keys, settings.keys.done(home, digest: CommandCallBuilder.hash([Array("looked".utf8), id])))
     }
 
     /// Builds the call of `resolve.lua` that reads the values to resolve; `nil` when a name cannot be made.

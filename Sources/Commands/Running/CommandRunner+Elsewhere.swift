@@ -10,7 +10,8 @@ extension CommandRunner {
     struct Run {
         let descriptor: CommandDescriptor
         let script: ScriptTable.Entry
-        let call: CommandCallBuilder.Call
+        var call: CommandCallBuilder.Call
+        let caller: CommandCaller
         /// `nil` when the script reaches everything that it reads.
         var elsewhere: ReadsElsewhere?
     }

@@ -14,6 +14,8 @@ public final class CommandRunner {
     private let replicas: ReplicaWaits?
     let scripts: ScriptTable
     let builder: CommandCallBuilder
+    /// Returns the command of a name, for steps; `nil` when there is none.
+    let commands: (String) -> CommandDescriptor?
     let onScriptFault: (_ name: String, _ text: String) -> Void
     /// The lanes whose current call first resolves its keys.
     var turns: LaneOrder
@@ -42,6 +44,7 @@ public final class CommandRunner {
     /// its file. It is called before the completion.
     public init(
         link: any RedisCalls, replicas: ReplicaWaits? = nil, scripts: ScriptTable, settings: CommandSettings,
+        commands: @escaping (String) -> CommandDescriptor?,
         top: @escaping (Topic) -> Position? = { _ in nil },
         onScriptFault: @escaping (_ name: String, _ text: String) -> Void
     ) {
@@ -49,6 +52,7 @@ public final class CommandRunner {
         self.replicas = replicas
         self.scripts = scripts
         self.settings = settings
+        self.commands = commands
         self.top = top
         self.onScriptFault = onScriptFault
         builder = CommandCallBuilder(settings)
@@ -87,7 +91,7 @@ public final class CommandRunner {
     private func run(_ call: Pending, lane: UInt64?, _ completion: @escaping Completion) {
         // A call that waited asks again, because a call before it may have taken the lane.
         switch lane.map({ turns.ask($0) { [weak self] in self?.run(call, lane: lane, completion) } }) ?? .now {
-        case .now where call.descriptor.resolved.isEmpty: runResolved(call, lane: lane, completion)
+        case .now where !call.descriptor.takesSeveralCalls: runResolved(call, lane: lane, completion)
         case .now: resolveAndRun(call, lane: lane, completion)
         case .later: break
         case .full: completion(.refused(.storeOverloaded))
@@ -99,7 +103,7 @@ public final class CommandRunner {
         let (descriptor, bound) = (call.descriptor, call.bound)
         guard
             let run = link.fence(
-                of: descriptor.home?.topic { bound.value($0, descriptor) }.map(settings.keys.meta)
+                of: descriptor.placeTopic { bound.value($0, descriptor) }.map(settings.keys.meta)
                     ?? settings.keys.outbox)
         else {
             return completion(.refused(.storeUnavailable))
@@ -116,10 +120,29 @@ public final class CommandRunner {
         }
         // On a cluster a read-only script may ask for topics of other masters.
         let elsewhere = link.isSharded && descriptor.isReadOnly ? ReadsElsewhere() : nil
-        send(Run(descriptor: descriptor, script: script, call: made, elsewhere: elsewhere), lane: lane, completion)
+        let next = Run(
+            descriptor: descriptor, script: script, call: made, caller: call.caller, elsewhere: elsewhere)
+        guard !descriptor.looked.isEmpty else { return send(next, lane: lane, completion) }
+        look(call, next, lane: lane, completion)
     }
 
-    private func send(_ run: Run, lane: UInt64?, _ completion: @escaping Completion) {
+    /// Reads the keys of another id that a script looks at on a cluster, and runs the script with what they hold.
+    private func look(_ call: Pending, _ run: Run, lane: UInt64?, _ completion: @escaping Completion) {
+        guard let script = scripts["look"], let (keys, _) = builder.looked(run.descriptor, call.bound) else {
+            return completion(.refused(.brokenScript))
+        }
+        link.run(ScriptCall(script: script.id, keys: keys, arguments: []), lane: lane) { [self] result in
+            switch result {
+            case .failure(let failure): completion(.refused(failure.refusal))
+            case .success(let found):
+                var run = run
+                run.call.arguments.append(found.bytes ?? [])
+                send(run, lane: lane, completion)
+            }
+        }
+    }
+
+    func send(_ run: Run, lane: UInt64?, _ completion: @escaping Completion) {
         let (descriptor, script, elsewhere) = (run.descriptor, run.script, run.elsewhere)
         let scriptCall = ScriptCall(
             script: script.id, keys: run.call.keys,
@@ -139,9 +162,11 @@ public final class CommandRunner {
             let reading = CommandReply.read(result, descriptor, settings)
             if let fault = reading.fault { onScriptFault(descriptor.scriptName, script.source.translate(fault)) }
             guard case .answer(let answer) = reading.outcome else { return completion(reading.outcome) }
-            guard let replicas else { return completion(.answer(answer.after(elsewhere))) }
-            replicas.confirm(link.writer) { refusal in
-                completion(refusal.map { .refused($0) } ?? reading.outcome)
+            let steps = CommandRunner.steps(result)
+            guard let replicas else { return carry(steps[...], of: run, answer.after(elsewhere), completion) }
+            replicas.confirm(link.writer) { [self] refusal in
+                if let refusal { return completion(.refused(refusal)) }
+                carry(steps[...], of: run, answer, completion)
             }
         }
     }

@@ -191,6 +191,7 @@ final class OutboxRelay {
                 runner.run(descriptor, bound, caller: .worker(for: part.entry.payer), operation: operation) {
                     [weak self] outcome in
                     guard let self, generation == current else { return }
+                    if outcome == .stale { return retry(queued) }
                     switch outcome.result {
                     case .success: succeeded(queued)
                     case .failure(let refusal) where refusal.isUnavailable: retry(queued)

@@ -60,7 +60,10 @@ final class Worker: KeyEventsOwner, NodeResident {
         nodes = Worker.nodeWatch(parts, link)
         reports.take = { [unowned self] in take($0) }
         let throttle = FaultThrottle(parts.log, reactor)
-        let runner = CommandRunner(link: link, scripts: parts.library.table, settings: parts.commands) {
+        let runner = CommandRunner(
+            link: link, scripts: parts.library.table, settings: parts.commands,
+            commands: parts.library.catalogue.command(named:)
+        ) {
             throttle.write(script: $0, fault: $1)
         }
         let refreshes = RefreshScheduler(

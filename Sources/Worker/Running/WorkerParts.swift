@@ -42,7 +42,6 @@ struct WorkerParts: Sendable {
         library = try ScriptLibrary(
             packs: settings.packs, directory: settings.scripts, namespaces: settings.namespaces.keys, reservedPaths: [],
             numbers: settings.packNumbers, isSharded: redis.topology.isSharded)
-        try library.refuseSpanning(isSharded: redis.topology.isSharded)
         lease = try library.table.required("lease")
         publish = try library.table.required("publish")
         setMember = try library.table.required("set_member")

@@ -321,6 +321,9 @@ class Scripts:
         epoch, offset, exists, length, *_ = self.call("position", [keys.log, keys.meta], [run or self.run])
         return epoch.decode(), int(offset), exists, length
 
+    def look(self, keys):
+        return self.call("look", keys, [])
+
     def resolve(self, keys, fields):
         return [value and value.decode() for value in self.call("resolve", keys, fields)]
 

@@ -26,7 +26,8 @@ import Testing
         let embedded =
             Scripts.files + Scripts.constants + Scripts.commandPreludes
             + [
-                Scripts.prelude, Scripts.outsidePrelude, Scripts.elsewherePrelude, Scripts.quickPublish,
+                Scripts.prelude, Scripts.outsidePrelude, Scripts.elsewherePrelude, Scripts.lookedPrelude,
+                Scripts.quickPublish,
                 Scripts.templates,
             ]
         var count = 0

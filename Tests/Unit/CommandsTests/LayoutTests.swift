@@ -1,9 +1,11 @@
 import Core
+import Service
+import TestSupport
 import Testing
 
 @testable import Commands
 
-/// Where a script's keys lie on tagged names: what spans slots there cannot run on a Redis Cluster.
+/// Where a script's keys lie on tagged names: on a Redis Cluster each step has those of one slot.
 @Suite struct LayoutTests {
     private static let keys = Keys(prefix: bytes("p:"), layout: .tagged)
     private static let policy = NamespacePolicy(
@@ -19,9 +21,14 @@ import Testing
             resolved: descriptor.resolved.map { bytes("\($0.name)-1") }, actingUser: nil, operation: nil)
     }
 
-    @Test func noBuiltInScriptSpansSlotsUnlessItSaysSo() throws {
-        let catalogue = try everyPack.get().catalogue
-        let all = catalogue.commands + catalogue.refreshes
+    /// A step of a Redis Cluster reaches the keys of one slot.
+    ///
+    /// On one server a spanning script reaches all of its keys.
+    @Test func everyBuiltInScriptRunsInOneSlotOfACluster() throws {
+        let packs = ScriptLibrary.packs.keys.filter { $0 != "core" }.sorted()
+        let library = try ScriptLibrary(
+            packs: packs, directory: nil, namespaces: everyNamespace, reservedPaths: [], isSharded: true)
+        let all = library.catalogue.commands + library.catalogue.refreshes
         let policies = Dictionary(
             uniqueKeysWithValues: Set(all.flatMap { $0.homeTopics.map(\.namespace) }).map { ($0, LayoutTests.policy) })
         let builder = CommandCallBuilder(
@@ -31,19 +38,36 @@ import Testing
                 callsMax: 1, answerLimits: JSON.Limits(depthMax: 32, elementsMax: 1_000), answerBytesMax: 65_536,
                 nowMs: { 5 }))
         let id = try #require(MessageID(bytes("op-1")))
+        var spanning: Set<String> = []
         for descriptor in all {
+            let bound = LayoutTests.bound(descriptor)
             let operation = descriptor.home == nil ? nil : OperationID.named(id)
             let call = try #require(
                 builder.call(
-                    descriptor, LayoutTests.bound(descriptor), caller: service, operation: operation,
+                    descriptor, bound, caller: service, operation: operation,
                     fence: descriptor.refresh == nil ? nil : 1, LayoutTests.stamp), "\(descriptor.name)")
             let slots = Set(call.keys.map { HashSlot.of($0) })
-            #expect(
-                (slots.count > 1) == descriptor.spansSlots, "\(descriptor.name): \(call.keys.map { text($0) ?? "" })")
+            #expect(slots.count < 2, "\(descriptor.name): \(call.keys.map { text($0) ?? "" })")
             #expect(call.arguments[8] == bytes("p:{"))
+            if let (looked, _) = builder.looked(descriptor, bound) {
+                #expect(Set(looked.map { HashSlot.of($0) }).count == 1, "\(descriptor.name)")
+            }
+            if descriptor.span != nil { spanning.insert(descriptor.file.pack) }
         }
-        let spanning = Set(all.filter(\.spansSlots).compactMap { $0.file.path.split(separator: "/").dropLast().last })
         #expect(spanning == ["messaging", "nearby", "queueup"])
+    }
+
+    /// It would change half of its keys there, or be refused by Redis in the middle.
+    @Test func anOperatorsScriptOfSeveralIdsIsRefusedOnACluster() throws {
+        let folder = ProjectFiles.folder + "/Tests/Fixtures/apps/sixth_app"
+        func library(isSharded: Bool) throws -> ScriptLibrary {
+            try ScriptLibrary(
+                packs: [], directory: folder, namespaces: everyNamespace + ["lot"], reservedPaths: [],
+                isSharded: isSharded)
+        }
+        _ = try library(isSharded: false)
+        let problem = #expect(throws: StartProblem.self) { _ = try library(isSharded: true) }
+        #expect(problem?.description.contains("take_seat.lua changes keys of several ids in one step") == true)
     }
 
     @Test func statesHaveTheSlotOfTheirTopic() throws {

@@ -121,7 +121,11 @@ import Testing
         ("@arg a number -91..90\n@arg b number -180..180\n@derive c = geohash(a, b, 5)", "{a} must be an argument"),
         ("@key own user:{userId}#own", "a script that needs both says why by @span"),
         ("@span", "the value is missing"), ("@span because", "behind -- stands why"),
-        ("@span -- for nothing", "leave it out"), ("@http POST /v1/x/{room}", "{room} is no @arg"),
+        ("@span -- for nothing", "leave it out"),
+        ("@span bed -- Both.\n@key own user:{userId}#own", "no key and no topic has the id {bed}"),
+        ("@span room reads -- Both.", "perhaps one that is read"),
+        ("@span room reads room -- Both.", "perhaps one that is read"),
+        ("@http POST /v1/x/{room}", "{room} is no @arg"),
     ])
     func mistakesAreTold(_ more: String, _ told: String) throws {
         let found = problems(ResolveTests.like(more))
@@ -131,11 +135,39 @@ import Testing
     @Test func aScriptMaySpanHomes() throws {
         let file = ResolveTests.like("@span -- Both change at once.\n@key own user:{userId}#own\n@topic user:{userId}")
         let like = try #require(try catalogue(file).command(named: "like"))
-        #expect(like.span == "Both change at once." && like.home?.variable == "room")
+        #expect(like.span?.reason == "Both change at once." && like.home?.variable == "room")
+        #expect(like.needsOneServer)
         #expect(like.homeTopics.map(\.description) == ["dj:{room}", "user:{userId}"])
         #expect(like.foreignNamespaces.isEmpty)
         let without = try #require(try catalogue(ResolveTests.like("@topic user:{userId}")).command(named: "like"))
         #expect(without.homeTopics.map(\.description) == ["dj:{room}"] && without.foreignNamespaces == ["user"])
+    }
+
+    /// There a script runs in the slot of one id, and its other keys are looked at, or left to steps.
+    @Test func onAClusterOneIdDecides() throws {
+        let file = ResolveTests.like(
+            "@span room reads userId -- Both.\n@key own user:{userId}#own\n@key bed bed:{bed}#bed\n@arg bed id\n"
+                + "@topic user:{userId}")
+        let like = try #require(try catalogue(file).command(named: "like")).onCluster()
+        #expect(!like.needsOneServer && like.takesSeveralCalls)
+        #expect(like.keys.map(\.name) == ["likes"] && like.looked.map(\.name) == ["own"])
+        #expect(like.beyond.map(\.name) == ["bed"] && like.declaredKeys.count == 3)
+        #expect(like.homeTopics.map(\.description) == ["dj:{room}"] && like.foreignNamespaces == ["user"])
+        #expect(!like.rereads(like.resolved[0]))
+        var bound = try bind(like, #"{"userId":"u","bed":"b"}"#)
+        bound.resolved = [bytes("r7")]
+        let call = try #require(builder.call(like, bound, caller: service, operation: nil, fence: nil, stamp))
+        let (looked, note) = try #require(builder.looked(like, bound))
+        #expect(looked.map { text($0) } == ["user:u#own"] && text(note)?.hasPrefix("dj:r7#done#") == true)
+        #expect(call.keys.dropFirst(2).map { text($0) } == ["dj:r7#log", "dj:r7#meta", "dj:r7#likes", text(note)])
+        #expect(call.arguments.suffix(2).map { text($0) } == ["r7", "user:u#own"])
+    }
+
+    @Test func stepsAreCommandsThatMayBeRepeated() throws {
+        let step = reader("rest", "@arg room id", more: "@key likes dj:{room}#likes")
+        #expect(problems(ResolveTests.like("@steps rest"), step).contains { $0.contains("rest must @allow worker") })
+        #expect(problems(ResolveTests.like("@steps rest"), step).contains { $0.contains("must be @idempotent") })
+        #expect(problems(ResolveTests.like("@steps other")).contains { $0.contains("there is no command other") })
     }
 
     /// Values of the geohash of its author and of Redis (`GEOHASH`).

@@ -42,6 +42,7 @@ local caller = known_as(ARGV[2], ARGV[3])
 -- What else the body wants done.
 local emitted, outgoing, told = {nil}, {}, nil
 local told_elsewhere -- on a Cluster: what the gateway tells topics of other slots
+local steps -- on a Cluster: what is done at other ids before the caller is answered
 local effects, effect_bytes = 0, 0
 local surcharge = 0 -- what calls cost beyond their number
 local told_bytes = 0 -- bytes of events, their names and calls, as often as they are kept
@@ -178,7 +179,12 @@ local function emit_each(topics, event, data)
 end
 -- @end
 
--- @only later
+-- @only homes_apart
+-- Whether the keys of other ids are out of this script's reach, as they are on a Redis Cluster.
+local homes_apart = SEND ~= 'PUBLISH'
+-- @end
+
+-- @only later step
 -- Calls another command afterwards, as the worker, at least once and with the effect of once.
 local function later(name, arguments)
   if not callable[name] then error('calls ' .. tostring(name) .. ', which no @calls names', 2) end
@@ -186,6 +192,19 @@ local function later(name, arguments)
   count_effects(1, #arguments)
   surcharge = surcharge + CALL_PRICE - 1
   outgoing[#outgoing + 1] = {'c', name, 'a', arguments}
+end
+-- @end
+
+-- @only step
+-- On a Redis Cluster: has the rest of a change made at another id, before the caller is answered. With `is_answer` the
+-- body returns what `step` returns, and the caller gets the step's answer.
+local function step(name, arguments, is_answer)
+  if SEND == 'PUBLISH' then error('step: on one server a script reaches all of its keys', 2) end
+  if is_answer and ARGV[6] ~= '' then error('step: only an @idempotent script answers by a step', 2) end
+  later(name, arguments)
+  steps = steps or {}
+  steps[#steps + 1] = {place = #outgoing, name, outgoing[#outgoing][4], is_answer and '1' or '0'}
+  if is_answer then return {} end
 end
 -- @end
 

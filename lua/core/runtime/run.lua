@@ -86,11 +86,18 @@ end
 -- Puts entries into the outbox and wakes the worker: there are many streams, and one channel for all of them.
 local function commit_outgoing()
   local stream, call, prefix = KEYS[1], redis.call, ARGV[9]
-  for index = 1, #outgoing do call('XADD', stream, '*', 'p', payer, unpack(outgoing[index])) end
+  local ids = steps and {}
+  for index = 1, #outgoing do
+    local id = call('XADD', stream, '*', 'p', payer, unpack(outgoing[index]))
+    if ids then ids[index] = id end
+  end
   if is_counted then
     if not is_waiting then call('DEL', stream .. ':payers') end
     call('HINCRBY', stream .. ':payers', payer, #outgoing)
   end
+  for index = 1, steps and #steps or 0 do table.insert(steps[index], 1, ids[steps[index].place]) end
+  -- Steps are for the gateway, and for the worker only if the gateway is lost.
+  if steps and ARGV[3] ~= 'worker' and #steps == #outgoing then return end
   -- Without a right to it the worker finds the entries by itself, a moment later.
   redis.pcall('PUBLISH', string.byte(prefix, -1) == 123 and prefix .. 'sb}#outbox' or prefix .. '#outbox', stream)
 end
@@ -223,6 +230,7 @@ local function run(body)
     if failed(value) then return bad_key('a resolved key', value) end
     if (value or found.instead) ~= found.value then return refuse('STALE', 'a resolved value is another by now') end
   end
+  if is_late and is_late() then return refuse('STALE', 'the keys of another id have been looked at since') end
   local result, wrong = result_of(body)
   -- Without all answers of other masters no result counts.
   if elsewhere and #elsewhere.asked > 0 then return {'', 2, elsewhere.asked} end
@@ -245,6 +253,7 @@ local function run(body)
   local price = effects + surcharge
   -- Few bytes are paid with the arguments.
   if told_bytes > 1023 or is_marked then price = price .. ':' .. told_bytes .. (is_marked and ':1' or '') end
+  if steps and ARGV[3] ~= 'worker' then return {answer, 0, price, minted or '', told_elsewhere or {}, steps} end
   if told_elsewhere then return {answer, 0, price, minted or '', told_elsewhere} end
   if minted then return {answer, 0, price, minted} end
   -- A table costs Redis more to answer with.

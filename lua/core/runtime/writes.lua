@@ -43,7 +43,9 @@ local function is_declared(name)
 end
 
 local read_rest -- `read` for what is asked less often, once it was made
-local elsewhere -- on a Cluster, in @readonly commands: how keys of other topics are read (elsewhere.lua)
+-- On a Cluster: how keys of other topics are read in @readonly commands (elsewhere.lua), and those of another id
+-- (looked.lua); and whether these were looked at again before this run.
+local elsewhere, is_late
 
 local function make_read()
   -- The commands a body may read by: the word behind the command is the key. In MANY_READS every word is one.
@@ -57,7 +59,8 @@ local function make_read()
   -- of its latest event.
   local function is_readable(name)
     return type(name) == 'string'
-      and (is_declared(name) or string.sub(name, -4) == '#log' or string.sub(name, -7) == '#latest')
+      and (is_declared(name) or elsewhere and elsewhere.held and elsewhere.held[name]
+        or string.sub(name, -4) == '#log' or string.sub(name, -7) == '#latest')
   end
 
   return function(command, name, ...)
