@@ -4,7 +4,7 @@ import json
 
 from Fixtures.scripts.chats import Joins
 from Fixtures.scripts.lua_scripts import NOW_MS
-from weight_cases import case
+from weight_cases import CASES, case
 from weight_site import kept
 
 MEMBERS = 50
@@ -28,28 +28,18 @@ def blocks(site, count=PEOPLE):
 # People
 
 
-@case
-def block(site):
-    blocks(site, PEOPLE - 100)
-    return lambda n: site.commands.block(userId="ann", other=f"new-{n}")
+def changing(name, count, other):
+    """Somebody whose lists have so many names changes one of them."""
+    def fill(site):
+        blocks(site, count)
+        return lambda n: site.commands.call(name, userId="ann", other=other.format(n))[0]
+    CASES[name] = fill
 
 
-@case
-def unblock(site):
-    blocks(site)
-    return lambda n: site.commands.unblock(userId="ann", other=f"user-{n:04}-{'b' * 100}")
-
-
-@case
-def mute(site):
-    blocks(site, PEOPLE - 100)
-    return lambda n: site.commands.mute(userId="ann", other=f"new-{n}")
-
-
-@case
-def unmute(site):
-    blocks(site)
-    return lambda n: site.commands.unmute(userId="ann", other=f"user-{n:04}-{'b' * 100}")
+for one in ("block", "mute"):
+    changing(one, PEOPLE - 100, "new-{}")
+for one in ("unblock", "unmute"):
+    changing(one, PEOPLE, "user-{:04}-" + "b" * 100)
 
 
 @case
