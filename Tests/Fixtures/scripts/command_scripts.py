@@ -271,6 +271,8 @@ class Commands:
             # A call that another script asked for uses the names on the wire.
             value = arguments.pop(argument.name, arguments.pop(argument.wire, argument.default))
             value = folded(argument.fold, value)
+            if isinstance(value, list) and argument.kind.startswith("json "):
+                value = json.dumps(value)
             if value is None and argument.kind == "user" and user:
                 value = user
             assert value is not None or argument.optional, f"{name} needs {argument.name}"

@@ -42,9 +42,14 @@ local function notification(entry)
   local words = '' -- names of the app's own texts (part_inbox.lua)
   for index = 2 * #names + 1, #fields - 1, 2 do
     local name, value = fields[index], fields[index + 1]
-    if name == 'titleKey' or name == 'bodyKey' then words = words .. ',"' .. name .. '":' .. encode(value) end
     local list = name == 'textArgs' and string.byte(value) == 91 and decode(value)
-    if type(list) == 'table' then words = words .. ',"textArgs":' .. encode(array(list)) end
+    if name == 'titleKey' or name == 'bodyKey' then
+      words = words .. ',"' .. name .. '":' .. encode(value)
+    elseif type(list) == 'table' then
+      words = words .. ',"textArgs":' .. encode(array(list))
+    else
+      return nil
+    end
   end
   return '{"id":"' .. entry[1] .. '","type":' .. encode(fields[2]) .. ',"title":' .. encode(fields[4]) .. ',"body":'
     .. encode(fields[6]) .. ',"data":' .. fields[8] .. ',"timestamp":' .. encode(fields[10]) .. words .. ',"read":'
