@@ -7,8 +7,7 @@ from Fixtures.scripts.lua_scripts import NOW_MS
 from weight_cases import CASES, case
 from weight_site import kept
 
-MEMBERS = 50
-KEPT = 10_000
+MEMBERS, KEPT = 50, 10_000
 GROUP = "group-1"
 PAIR = "ann_bob"
 PEOPLE = 240
@@ -21,8 +20,8 @@ def member(number):
 
 @kept
 def blocks(site, count=PEOPLE):
-    site.db.sadd("user:ann#blocks", *(f"user-{n:04}-{'b' * 100}" for n in range(count)))
-    site.db.sadd("user:ann#mutes", *(f"user-{n:04}-{'b' * 100}" for n in range(count)))
+    for key in ("user:ann#blocks", "user:ann#mutes"):
+        site.db.sadd(key, *(f"user-{n:04}-{'b' * 100}" for n in range(count)))
 
 
 # People
