@@ -95,7 +95,7 @@ def take_listening(site):
     blocking(site, "u1")
     return lambda n: site.commands.take_listening(
         role="worker", userId="u1", sessionId=fresh(n + 1), tag=f"{site.commands.now_ms + n:x}{'a' * 12}", code="party",
-        isGuest=False, ends=site.commands.now_ms + DAY_MS)
+        isGuest=False, leads=False, ends=site.commands.now_ms + DAY_MS)
 
 
 @case
