@@ -289,7 +289,9 @@ public final class CallLink: RedisSocketOwner, RedisLinks {
         for index in registry.missing(value) { _ = send(registry.load(index).words, .load(index), deadlineMs: Int.max) }
         tell(seal?.look(facts))
         guard let call = seal?.question(facts, nowMs: context.reactor.nowMs) else { return becomeReady(facts) }
-        let failure = send(registry.encoded(call, .digest).words, .seal(facts), deadlineMs: Int.max)
+        // By source: the scripts may be flushed behind their loading, and without an answer the first calls of this
+        // connection would begin new epochs, in which all others would see lost writes.
+        let failure = send(registry.encoded(call, .source).words, .seal(facts), deadlineMs: Int.max)
         if let failure { reconnect(failure) }
     }
 

@@ -67,6 +67,24 @@ def test_restart_with_every_write_synced_is_invisible(gateway, redis_server, top
     assert report["balanced"] and report["ledger"]["resets"] == 0 and report["offset"] == 9
 
 
+def test_a_restart_is_invisible_though_the_server_has_forgotten_the_scripts(gateway, redis_server, topic):
+    """A connection whose scripts were flushed before it had asked about the run served without that answer's `+`: it
+    began new epochs, in which all others saw lost writes. Here scripts cannot be loaded ahead at all."""
+    flags = (*SYNCED, "--user", *"default on nopass ~* &* +@all -script|load".split())
+    redis_server.start(*flags)
+    gw = gateway(server=redis_server)
+    with gw.client() as client, gw.http() as http:
+        epoch = client.subscribe(topic)["epoch"]
+        for number in range(1, 5):
+            assert publish(http, topic, number) == {"topic": topic, "epoch": epoch, "offset": number}
+            client.expect("e", offset=number)
+            if number == 2:
+                redis_server.kill()
+                redis_server.start(*flags)
+        client.expect_nothing()
+    assert audit(gw, topic)["ledger"]["resets"] == 0
+
+
 def test_events_published_while_the_gateway_is_away_from_redis_are_fetched(gateway, redis_server, topic):
     """The subscription dies with Redis; what another gateway publishes first comes from the log."""
     redis_server.start(*SYNCED)
