@@ -10,6 +10,8 @@ struct HeartbeatQueue {
         var connections: Int
         /// Distinguishes this stay from an earlier one, whose turn may still be queued.
         let stay: Int
+        /// Whether the stay has had a heartbeat.
+        var hasBeaten = false
     }
 
     private struct Turn {
@@ -25,8 +27,9 @@ struct HeartbeatQueue {
     /// Users without a heartbeat so far.
     private var newcomers = Ring<Turn>()
     private var turns = Ring<Turn>()
-    /// Users whose last connection was closed.
+    /// Users with a heartbeat whose last connection was closed, each once.
     private var departed = Ring<[UInt8]>()
+    private var isDeparted: Set<[UInt8]> = []
     private var stays = 0
 
     init(intervalMs: Int, notesDepartures: Bool = false) {
@@ -50,20 +53,28 @@ struct HeartbeatQueue {
 
     /// A connection of the user was closed.
     mutating func left(_ user: [UInt8]) {
-        guard let connections = present[user]?.connections else { return }
-        guard connections == 1 else {
-            present[user]?.connections = connections - 1
+        guard let presence = present[user] else { return }
+        guard presence.connections == 1 else {
+            present[user]?.connections = presence.connections - 1
             return
         }
         present[user] = nil
-        if notesDepartures { departed.append(user) }
+        // A user without a heartbeat was shown to nobody, and one who comes and goes costs one call for all of it.
+        guard notesDepartures, presence.hasBeaten, isDeparted.insert(user).inserted else { return }
+        departed.append(user)
     }
 
     /// At most `max` users who had a heartbeat and have no live connection any more.
     mutating func departures(max: Int) -> [[UInt8]] {
         var users: [[UInt8]] = []
         while users.count < max, let user = departed.popFirst() {
-            if present[user] == nil { users.append(user) }
+            isDeparted.remove(user)
+            guard present[user] != nil else {
+                users.append(user)
+                continue
+            }
+            // A user who is back still counts as shown, also before the next heartbeat.
+            present[user]?.hasBeaten = true
         }
         return users
     }
@@ -74,6 +85,7 @@ struct HeartbeatQueue {
         while users.count < max, let turn = nextTurn(nowMs) {
             guard present[turn.user]?.stay == turn.stay else { continue }
             users.append(turn.user)
+            present[turn.user]?.hasBeaten = true
             turns.append(Turn(user: turn.user, stay: turn.stay, dueMs: nowMs + intervalMs))
         }
         return users

@@ -28,6 +28,7 @@ import Testing
         var queue = HeartbeatQueue(intervalMs: 100, notesDepartures: true)
         for user in UInt8(1)...3 { queue.came([user], nowMs: 0) }
         queue.came([1], nowMs: 0)
+        #expect(queue.due(nowMs: 0, max: 9) == [[1], [2], [3]])
         for user in UInt8(1)...3 { queue.left([user]) }
         queue.came([3], nowMs: 1)
         #expect(queue.departures(max: 9) == [[2]])
@@ -40,6 +41,23 @@ import Testing
         other.came([1], nowMs: 0)
         other.left([1])
         #expect(other.departures(max: 9) == [])
+    }
+
+    /// A user who came and went caused a call for each time.
+    @Test func comingAndGoingCostsOneDeparture() {
+        var queue = HeartbeatQueue(intervalMs: 100, notesDepartures: true)
+        queue.came([1], nowMs: 0)
+        queue.left([1])
+        #expect(queue.departures(max: 9) == [])
+        queue.came([1], nowMs: 0)
+        #expect(queue.due(nowMs: 0, max: 9) == [[1]])
+        for _ in 0..<5 {
+            queue.left([1])
+            queue.came([1], nowMs: 1)
+        }
+        queue.left([1])
+        #expect(queue.departures(max: 9) == [[1]])
+        #expect(queue.departures(max: 9) == [])
     }
 
     @Test func whoComesBackIsBeatenForOnceAnInterval() {
