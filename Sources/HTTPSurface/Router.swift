@@ -125,7 +125,7 @@ public final class Router {
     func rewriter(_ head: HTTPRequestHead) -> ErrorRewriter? {
         let errors = context.library.routeErrors
         guard !errors.isEmpty, let segments = head.pathSegments?.map({ String(decoding: $0, as: UTF8.self) }),
-            let own = errors.first(where: { $0.owns(segments) })
+            let own = errors.owner(of: segments)
         else { return nil }
         return ErrorRewriter(errors: own, head: head, log: context.log)
     }

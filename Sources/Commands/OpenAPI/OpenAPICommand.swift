@@ -91,7 +91,7 @@ struct OpenAPICommand {
         return OpenAPIErrors.responses(
             status, success, errors: [401, 403, 429, 503] + (descriptor.isReadOnly ? [] : [409]),
             declared: descriptor.errors + (descriptor.via == nil ? [] : [DeclaredError(.unavailable)]),
-            retold: parts.flatMap { parts in errors.first { $0.owns(parts) } })
+            retold: parts.flatMap { parts in errors.owner(of: parts) })
     }
 
     /// The schema of an answer of a command that may have the gateway sign a token.

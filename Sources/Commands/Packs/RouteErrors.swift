@@ -61,7 +61,7 @@ public struct RouteErrors: Equatable, Sendable {
     public var prefix: String { "/" + segments.joined(separator: "/") + "/" }
 
     /// Whether a path of these decoded parts lies below the prefix.
-    public func owns(_ path: [String]) -> Bool { path.count > segments.count && path.starts(with: segments) }
+    func owns(_ path: [String]) -> Bool { path.count > segments.count && path.starts(with: segments) }
 
     /// Whether a refusal has its code's own status.
     ///
@@ -83,4 +83,9 @@ public struct RouteErrors: Equatable, Sendable {
 
     /// Whether the answers contain the name of the request.
     public var namesRequests: Bool { ([body] + bodies.values).contains { $0.holds(.request) } }
+}
+
+extension Sequence<RouteErrors> {
+    /// The form for a path; `nil`: the usual one.
+    public func owner(of path: [String]) -> RouteErrors? { first { $0.owns(path) } }
 }

@@ -2,7 +2,9 @@ import Core
 
 /// The origin of a web page as browsers send it (RFC 6454 section 6.1), such as `https://shop.example`.
 enum Origin {
-    /// Checks that a text is `*`, for every origin, or that a browser could send exactly this text; an origin that is slightly different would never match.
+    /// Checks that a text is `*`, for every origin, or that a browser could send exactly this text.
+    ///
+    /// An origin that is slightly different would never match.
     static func check(_ text: String) throws(ValueFault) {
         if text == "*" { return }
         let form = ValueFault(expected: "one exact origin, e.g. https://shop.example or https://shop.example:8443")

@@ -6,7 +6,7 @@ import Service
 
 /// Keeps a file as the key set of an identity provider says, for gateways that verify tokens by it.
 ///
-/// A set is taken over whole, after it was read as a gateway reads it. Whatever else comes leaves the file as it is, so
+/// A set is taken over whole, after it was read as a gateway reads it. Any other answer leaves the file as it is, so
 /// tokens that were valid stay valid. The file, and no key of Redis, carries the set: a writer of Redis must not be
 /// able to make tokens. Thread: the courier's.
 final class KeySetFetcher {

@@ -39,19 +39,6 @@ enum NativeEncoder {
         }
     }
 
-    /// An event that has no position.
-    static func event(_ topic: Topic, _ event: EventName, _ data: [UInt8]) -> [UInt8] {
-        var text: [UInt8] = []
-        text.append(text: "{\"topic\":\"")
-        text.append(contentsOf: topic.bytes)
-        text.append(text: "\",\"event\":\"")
-        text.append(contentsOf: event.bytes)
-        text.append(text: "\",\"data\":")
-        text.append(contentsOf: data)
-        text.append(UInt8(ascii: "}"))
-        return text
-    }
-
     /// The topic that a message carries beside its data.
     private static func topic(of message: ServerMessage) -> Topic? {
         switch message {

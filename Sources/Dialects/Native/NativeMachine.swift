@@ -37,7 +37,8 @@ public struct NativeMachine: DialectMachine {
     ) {
         steps.append(.say(WireUnit(.text, dialect.encode(message, ref: ref))))
         if let first = dialect.socket.first(message) {
-            steps.append(.say(WireUnit(.text, NativeEncoder.event(first.topic, first.event, first.state))))
+            let event = ChannelMessage(position: nil, event: first.event, id: nil, data: first.state)
+            steps += NativeEventEncoder().event(first.topic, event).map { .say($0) }
         }
         for request in requests.sent(message, at: dialect.socket) { steps.append(.request(.main, .success(request))) }
     }

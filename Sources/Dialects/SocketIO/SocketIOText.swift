@@ -81,13 +81,13 @@ enum SocketIOText {
         return [WireUnit(.text, text)] + attachments.map { WireUnit(.binary, $0) }
     }
 
-    /// `42/queue,["error",{...}]`; the name is one of the gateway's own.
+    /// `42/queue,["error",{...}]`; the name needs no escapes.
     static func event(_ namespace: [UInt8], _ name: String, _ argument: [UInt8]) -> [WireUnit] {
         let (argument, bytes) = SocketIOBytes.taken(from: argument) ?? (argument, [])
         var text = begin(
             bytes.isEmpty ? .event : .binaryEvent, attachments: bytes.count, namespace, capacity: 26 + argument.count)
         text.append(text: "[\"")
-        text.append(contentsOf: name.utf8)
+        text.append(text: name)
         text.append(text: "\",")
         text.append(contentsOf: argument)
         text.append(text: "]")

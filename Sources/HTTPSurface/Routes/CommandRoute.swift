@@ -38,7 +38,7 @@ public struct CommandRoute {
         case .methodNotAllowed(let methods):
             respond(.methodNotAllowed(methods, keepAlive: true))
         case .command(let command, let route, let path):
-            let own = context.library.routeErrors.first { $0.owns(request.segments) }
+            let own = context.library.routeErrors.owner(of: request.segments)
             let isCached = request.head.method == .get && own?.answersAreCached == true
             let answer = isCached ? CommandRoute.validated(request.head, respond) : respond
             perform(request, status: route.status, answer) { commands, arguments, caller, completion in
