@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from Fixtures.apps.messaging import App
+from Fixtures.apps.messaging_users import pair, people  # noqa: F401
 from Fixtures.clients.tokens import SECRET
 from Fixtures.processes.gateway import Gateway, error_code
 from Fixtures.processes.worker import Worker
@@ -39,30 +39,6 @@ def node(tmp_path_factory, certificate):
     worker.stop()
     gateway.stop()
     server.stop()
-
-
-_numbers = itertools.count(1)
-
-
-@pytest.fixture
-def people(node, token):
-    """Makers of apps: `people("ann", "bob")`, each with an id of this test's own, in that order."""
-    number, apps = next(_numbers), []
-
-    def make(*names):
-        apps.extend(App(node, token, f"{name}-{number}") for name in names)
-        return apps[-len(names):]
-
-    yield make
-    for app in apps:
-        app.close()
-
-
-@pytest.fixture
-def pair(people):
-    """ann, bob and the id of their conversation."""
-    ann, bob = people("ann", "bob")
-    return ann, bob, f"{ann.user}_{bob.user}"
 
 
 def heard(device, count, event="message:added"):
@@ -219,8 +195,10 @@ def test_blocks(pair):
     answer = bob.ask("PUT", f"/v1/users/{bob.user}/blocks/{ann.user}")
     assert answer == {"userId": ann.user, "blocked": True}
 
+    tries = itertools.count()
+
     def refused():
-        body = {"id": f"try-{next(_numbers)}", "text": "x"}
+        body = {"id": f"try-{next(tries)}", "text": "x"}
         return ann.http.post(f"/v1/conversations/{place}/messages", json=body).status_code == 403
     eventually(refused, 2, "the block")
     assert error_code(ann.http.post(f"/v1/conversations/{place}/messages", json={"id": "m3", "text": "x"})) == "blocked"

@@ -1,11 +1,11 @@
 """The messaging app shows its partner, writes ids in either order, renames and deletes conversations."""
 
-import itertools
 import time
 
 import pytest
 
 from Fixtures.apps.messaging import App
+from Fixtures.apps.messaging_users import pair, people  # noqa: F401
 from Fixtures.clients.tokens import SECRET
 from Fixtures.processes.gateway import Gateway
 from Fixtures.processes.worker import Worker
@@ -13,9 +13,6 @@ from Fixtures.redis.server import RedisServer
 from Fixtures.waiting import eventually
 
 PACKS = ("--packs", "messaging")
-_numbers = itertools.count(1)
-
-
 @pytest.fixture(scope="module")
 def node(tmp_path_factory, certificate):
     """A gateway with several shards and a worker with the pack; users are each test's own."""
@@ -29,27 +26,6 @@ def node(tmp_path_factory, certificate):
     worker.stop()
     gateway.stop()
     server.stop()
-
-
-@pytest.fixture
-def people(node, token):
-    """Makers of apps: `people("ann", "bob")`, each with an id of this test's own, in that order."""
-    number, apps = next(_numbers), []
-
-    def make(*names):
-        apps.extend(App(node, token, f"{name}-{number}") for name in names)
-        return apps[-len(names):]
-
-    yield make
-    for app in apps:
-        app.close()
-
-
-@pytest.fixture
-def pair(people):
-    """ann, bob and the id of their conversation."""
-    ann, bob = people("ann", "bob")
-    return ann, bob, f"{ann.user}_{bob.user}"
 
 
 def test_a_partner_is_shown_and_gone_within_ten_seconds(pair):

@@ -11,8 +11,9 @@ from dataclasses import replace
 import redis
 
 from Fixtures.redis.cluster import tagged
+from Fixtures.scripts.call_arguments import bound
 from Fixtures.scripts.command_scripts import HIDDEN, POLICY, VARIABLE, Commands, Failed, Header, render
-from Fixtures.scripts.derived_values import Derived, folded
+from Fixtures.scripts.derived_values import Derived
 from Fixtures.scripts.lua_scripts import needed, parts_of, script_text
 
 TRIES = 3
@@ -82,19 +83,7 @@ class ClusterCommands(Commands):
         Who drops it is a gateway that died there.
         """
         form = self.form(name)
-        header, values, texts, flags = form.near, {}, [], ""
-        for argument in header.arguments:
-            value = arguments.pop(argument.name, arguments.pop(argument.wire, argument.default))
-            value = folded(argument.fold, value)
-            if value is None and argument.kind == "user" and user:
-                value = user
-            assert value is not None or argument.optional, f"{name} needs {argument.name}"
-            flags += "0" if value is None else "1"
-            values[argument.name] = self._text(value)
-            texts.append(values[argument.name])
-            if argument.kind == "user" and value is not None:
-                user = value
-        assert not arguments, f"{name} has no {list(arguments)}"
+        values, texts, flags, user = bound(name, form.near, arguments, user)
         for value in form.whole.derived:
             values[value.name] = value.value(values)
         told = None

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import redis
 
-from Fixtures.scripts.derived_values import Derived, folded
+from Fixtures.scripts.call_arguments import bound
+from Fixtures.scripts.derived_values import Derived
 from Fixtures.scripts.lua_scripts import LUA, NOW_MS, Loaded, needed, parts_of, script_path, script_text
 
 POLICY = {"log_max": 200, "log_ttl_s": 300, "meta_ttl_s": 86_700}
@@ -266,22 +267,7 @@ class Commands:
              prefix="", address="", **arguments):
         """Runs a script; returns (answer, is_retry) or raises Failed. A `payer_max` of 0 counts no payer."""
         header = Header.read(self.path(name))
-        values, flags, texts = {}, "", []
-        for argument in header.arguments:
-            # A call that another script asked for uses the names on the wire.
-            value = arguments.pop(argument.name, arguments.pop(argument.wire, argument.default))
-            value = folded(argument.fold, value)
-            if isinstance(value, list) and argument.kind.startswith("json "):
-                value = json.dumps(value)
-            if value is None and argument.kind == "user" and user:
-                value = user
-            assert value is not None or argument.optional, f"{name} needs {argument.name}"
-            flags += "0" if value is None else "1"
-            values[argument.name] = self._text(value)
-            texts.append(values[argument.name])
-            if argument.kind == "user" and value is not None:
-                user = value
-        assert not arguments, f"{name} has no {list(arguments)}"
+        values, texts, flags, user = bound(name, header, arguments, user)
         values["address"] = address
         self._make(header, values)
         homes = [render(topic, values) for topic in header.home_topics]
@@ -319,18 +305,6 @@ class Commands:
             if found is None and not value.instead:
                 raise Failed(value.code, value.sentence)
             values[value.name] = found.decode() if found is not None else value.instead
-
-    @staticmethod
-    def _text(value):
-        if value is None:
-            return ""
-        if isinstance(value, bool):
-            return "1" if value else "0"
-        if isinstance(value, (list, tuple)):
-            return " ".join(value)
-        if isinstance(value, dict):
-            return json.dumps(value)
-        return str(value)
 
     def _evaluate(self, name, keys, argv):
         try:
