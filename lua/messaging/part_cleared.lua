@@ -1,7 +1,7 @@
 -- @part     cleared
 -- @summary  Up to when a user of a direct conversation has deleted it. Needs the part `conversation`.
 --
--- Who deletes a direct conversation sees its earlier messages no more; the other user keeps them. The field
+-- A user who deletes a direct conversation sees its earlier messages no more; the other user keeps them. The field
 -- `cleared USER` of conversation:C#facts is the time of the newest message then.
 
 local cleared = {}

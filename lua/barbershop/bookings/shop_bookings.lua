@@ -14,7 +14,7 @@
 -- @weight   2000
 -- @readonly
 --
--- In the order of their ids; next is null behind the last page. What backends wrote and is no booking is left out.
+-- In the order of their ids; next is null behind the last page. Entries of backends that are no bookings are left out.
 
 local LOOKED_MAX = 200 -- bookings that one page reads
 

@@ -22,8 +22,8 @@
 -- @cost     O(log n) in the shop's described tracks, O(n) in the bytes of the description
 -- @weight   1200
 --
--- What Spotify does not know stays as the adder said it. Of a track that waits to be told (part_untold.lua) others are
--- told now.
+-- A track that Spotify does not know stays as the adder said it. Of a track that waits to be told (part_untold.lua)
+-- others are told now.
 
 local is_untold = number(read('ZSCORE', key.untold, args.trackId)) ~= nil
 if args.outcome == 'ok' and args.answer then

@@ -42,7 +42,7 @@ do
     return first
   end
 
-  -- What each command tells: the type of its key, its answer where there is no key, and its answer.
+  -- Each command with the type of its key, its answer where there is no key, and its answer.
   local COMMANDS = {
     GET = {'string', function() return false end, function(text) return text end},
     HGET = {'hash', function() return false end, function(list, field) return by_name(list)[field] or false end},
