@@ -249,6 +249,38 @@ def test_a_slot_goes_to_another_master_under_load_and_nothing_is_lost_in_silence
         node.wait_ready(15)
 
 
+def test_calls_wait_while_every_master_is_asked_again(cluster, gw):
+    """A map in which all masters had other epochs left none that counted as usable: publishes were refused at once."""
+    moved, *others = ids_of_every_master(cluster, head="w")
+    stops, statuses = threading.Event(), []
+
+    def publish():
+        with gw.http() as http:
+            while not stops.is_set():
+                for id in others:
+                    answer = http.post("/v1/broadcast", json={"topic": f"shop:{id}", "event": "e", "data": {}})
+                    statuses.append(answer.status_code)
+
+    threads = [threading.Thread(target=publish) for _ in range(4)]
+    with gw.client() as client:
+        client.subscribe(f"shop:{moved}")
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in range(8):
+                for node in cluster.masters():
+                    with node.client() as redis_client:
+                        redis_client.execute_command("CLUSTER", "BUMPEPOCH")
+                until(cluster.agree, 10, "nodes that agree")
+                slot = key_slot(moved.encode())
+                move(cluster, [gw], slot, cluster.owner_of_slot(slot))
+        finally:
+            stops.set()
+            for thread in threads:
+                thread.join(30)
+    assert len(statuses) > 200 and set(statuses) == {200}, {each: statuses.count(each) for each in set(statuses)}
+
+
 def id_of_slot(slot):
     """An id whose topics lie in a slot."""
     return next(f"s{number}" for number in range(SLOTS * 100) if key_slot(f"s{number}".encode()) == slot)

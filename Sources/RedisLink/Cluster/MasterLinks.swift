@@ -85,8 +85,10 @@ final class MasterLinks {
         nodes.values.first { $0.address == address && MasterLinks.isUsable($0) }?.link
     }
 
-    /// Whether at least one master accepts calls.
-    var hasUsable: Bool { nodes.values.contains(where: MasterLinks.isUsable) }
+    /// Whether at least one master accepts calls, or did until it was asked again because the map has changed.
+    ///
+    /// A map may change for all masters at once. Calls wait for the answers then, as they do for one master's.
+    var hasUsable: Bool { nodes.values.contains { $0.isVerified && $0.isReported && $0.link.isReady } }
 
     /// The address of a link; `nil` when it is none of these links.
     func address(of link: CallLink) -> ClusterAddress? { nodes.values.first { $0.link === link }?.address }
