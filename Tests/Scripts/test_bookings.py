@@ -231,6 +231,7 @@ def test_the_booking_topic(commands, db):
     assert db.smembers("booking:b1#members") == {b"u1"}
 
 
+@pytest.mark.usefixtures("others_data")
 @pytest.mark.parametrize("text, is_state", [
     (b'{"status":"pending"}', True), (None, False), (b"", False), (b"[1]", False), (b"{broken", False),
     (b'{"a":"' + b"x" * 5_000 + b'"}', False)])
