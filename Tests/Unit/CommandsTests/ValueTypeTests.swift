@@ -61,8 +61,10 @@ import Testing
             ValueTypeTests.typed("a", "@returns {a: int,\n  b: [strin],\n  c: }\n@weight 5\n@type x int|"))
         #expect(
             wrong == [
-                "a.lua:8: @returns: expected a type, e.g. {trackId: string, next: int|null, tracks: [track]}, not \"}\"",
-                "a.lua:10: @type: expected a type, e.g. {trackId: string, next: int|null, tracks: [track]}, not the end",
+                "a.lua:8: @returns: expected a type, "
+                    + "e.g. {trackId: string, next: int|null, tracks: [track]}, not \"}\"",
+                "a.lua:10: @type: expected a type, "
+                    + "e.g. {trackId: string, next: int|null, tracks: [track]}, not the end",
             ])
         #expect(
             problems(ValueTypeTests.typed("a", "@returns {a: int,\n@weight 5")) == [
@@ -92,8 +94,8 @@ import Testing
                 "p.lua:3: @type: there is no type usr; did you mean user?",
                 "p.lua:4: @type: a value of this type would hold another of the same type",
                 "p.lua:5: @type: user is declared on p.lua:4",
-                "p.lua:6: @type: expected a name and a type, e.g. track {trackId: string}; the name is a lower-case letter, "
-                    + "then at most 63 of a-z 0-9 _, and no word such as string",
+                "p.lua:6: @type: expected a name and a type, e.g. track {trackId: string}; the name is a lower-case "
+                    + "letter, then at most 63 of a-z 0-9 _, and no word such as string",
                 "s.lua:4: @returns: there is no type trak; did you mean track?",
             ])
     }
