@@ -23,11 +23,11 @@ import Testing
     }
 
     @Test func typesAreForOneLanguage() {
-        guard case .types(let types) = run(read("types swift --packs people --scripts s")) else {
+        guard case .types(let types) = run(read("types swift --packs barbershop --scripts s")) else {
             Issue.record("types was refused")
             return
         }
-        #expect(types.language == .swift && types.packs == ["people"] && types.scripts == "s")
+        #expect(types.language == .swift && types.packs == ["barbershop"] && types.scripts == "s")
         #expect(types.namespaces.contains("user"))
         #expect(problems(read("types")) == ["switchboard types: expected typescript or swift"])
         #expect(problems(read("types kotlin")) == [#"switchboard types: expected typescript or swift; got "kotlin""#])
