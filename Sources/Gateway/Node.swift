@@ -82,7 +82,9 @@ final class Node: Sendable {
         redisWait = settings.redisWait
         health = Health(isPartialEnough: settings.readyPartial, log: log)
         clock = parts.clock
-        figures = NodeFigures(settings.limits, name: name, redisUser: parts.redis.url.userName)
+        figures = NodeFigures(
+            settings.limits, name: name, redisUser: parts.redis.url.userName,
+            routes: AnsweredRoutes(parts.library.catalogue.commands))
         library = parts.library
         scripts = parts.scripts
         commands = parts.commandSettings(settings)

@@ -118,8 +118,11 @@ extension Shard {
 
     /// The HTTP interface of a shard.
     static func http(_ node: Node, _ parts: HTTPParts, _ link: any RedisCalls, _ reactor: Reactor) -> HTTPServer {
+        let answers = AnswerCounts(node.figures.routes)
+        node.figures.answers.add(answers)
         let context = HTTPContext(
             clock: parts.transports.clock, limits: node.limits, statistics: parts.transports.statistics,
+            answers: answers,
             gate: node.gate, rates: node.rates, callRights: node.callRights, library: node.library,
             dialects: node.dialects, health: node.health, memory: node.memory, log: node.log,
             clientLog: node.clientLog, accessLog: node.accessLog, options: node.http)

@@ -77,7 +77,9 @@ final class Shard {
         limits = node.limits
         context = ConnectionContext(
             reactor: reactor, limits: ConnectionLimits(node.limits, reactors: node.shards.count))
-        statistics = ShardStatistics(transport: context.statistics, loop: reactor.statistics)
+        statistics = ShardStatistics(
+            transport: context.statistics, loop: reactor.statistics, namespaces: node.access.namespaces,
+            timed: node.figures.timed)
         let clock = ShardClock(reactor, node.clock)
         self.clock = clock
         let deflation = Deflation(
@@ -92,7 +94,8 @@ final class Shard {
         self.scheduler = scheduler
         store = EventLog(
             reactor, link: link, scripts: node.scripts, keys: node.keys, limits: node.limits, access: node.access,
-            scheduler: scheduler, replicas: replicas, wallMs: { [clock = node.clock] in clock.wallMs })
+            scheduler: scheduler, statistics: statistics, replicas: replicas,
+            wallMs: { [clock = node.clock] in clock.wallMs })
         presence = try Shard.presence(node, index, reactor, link, scheduler, statistics)
         commands = Shard.commands(node, index, link, replicas, scheduler, statistics, clock, store)
         topics = TopicTable(
@@ -129,6 +132,7 @@ final class Shard {
         reactor.onMailbox = { [unowned self] in takeMessages() }
         reactor.onTurnEnd = { [unowned self] in endTurn() }
         reactor.onTickEnd = { [unowned self] in
+            topics.endTick()
             bus.endTick()
             nodeBus?.endTick()
         }

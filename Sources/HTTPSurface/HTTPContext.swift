@@ -17,6 +17,7 @@ public final class HTTPContext {
     /// The limits of requests and answers.
     public let limits: Limits
     let statistics: ShardStatistics
+    let answers: AnswerCounts
     let gate: CallerGate
     /// The rates of users and addresses.
     public let rates: CallerRates
@@ -34,13 +35,14 @@ public final class HTTPContext {
 
     /// The services of one shard; `accessLog` is `nil` without an access log.
     public init(
-        clock: ShardClock, limits: Limits, statistics: ShardStatistics, gate: CallerGate, rates: CallerRates,
-        callRights: CallRights, library: ScriptLibrary, dialects: DialectRegistry, health: Health, memory: MemoryWatch,
-        log: Log, clientLog: ClientLog, accessLog: ClientAccess?, options: HTTPOptions
+        clock: ShardClock, limits: Limits, statistics: ShardStatistics, answers: AnswerCounts, gate: CallerGate,
+        rates: CallerRates, callRights: CallRights, library: ScriptLibrary, dialects: DialectRegistry, health: Health,
+        memory: MemoryWatch, log: Log, clientLog: ClientLog, accessLog: ClientAccess?, options: HTTPOptions
     ) {
         self.clock = clock
         self.limits = limits
         self.statistics = statistics
+        self.answers = answers
         self.gate = gate
         self.rates = rates
         self.callRights = callRights

@@ -7,6 +7,7 @@ import HTTPCodec
 public import Operations
 import Reactors
 public import Rights
+import Topics
 public import Transports
 
 /// The HTTP interface: dispatches each request to its route.
@@ -108,6 +109,20 @@ public final class Router {
         case nil: commands.route(method, segments)
         default: nil
         }
+    }
+
+    /// The place of a request among the counters of answers, where it was refused by its head; `nil`: it had none.
+    func place(_ head: HTTPRequestHead?) -> Int {
+        guard let head, let segments = head.pathSegments?.map({ String(decoding: $0, as: UTF8.self) }) else {
+            return AnsweredRoutes.Other.unknown.rawValue
+        }
+        if head.upgrade != nil { return AnsweredRoutes.Other.webSocket.rawValue }
+        if context.dialects.entry(head.path, .packets) != nil { return AnsweredRoutes.Other.polling.rawValue }
+        if head.method == .get, context.dialects.entry(head, .eventStream) != nil {
+            return AnsweredRoutes.Other.eventStream.rawValue
+        }
+        let match = GatewayRoutes.match(head.method, segments)
+        return context.answers.routes.place(match, command(match, segments, head.method))
     }
 
     /// The refusal of a request, in the form for the path's clients.

@@ -1,6 +1,7 @@
 import Connections
 public import Core
 public import Dialects
+import Operations
 
 /// The services that a topic needs of its clients: sessions, or models of them in tests.
 ///
@@ -86,6 +87,8 @@ public final class LocalTopic<Client: TopicClient> {
     ///
     /// A copy, since each access to a stored `var` from a specialisation in another target is checked.
     let counts: OutboundCounts
+    /// The counters of its namespace.
+    let namespace: NamespaceStatistics.Counts
     /// Whether Redis has confirmed the channel and it has not been lost since.
     var isConfirmed = false
     /// Live members, in no particular order; each client knows its place.
@@ -107,8 +110,9 @@ public final class LocalTopic<Client: TopicClient> {
     var emptySinceMs: Int?
 
     /// A topic without members, which continues the counts of its earlier stay on this shard.
-    init(topic: Topic, ledger: TopicLedger) {
+    init(topic: Topic, ledger: TopicLedger, namespace: NamespaceStatistics.Counts) {
         self.topic = topic
+        self.namespace = namespace
         self.ledger = ledger
         counts = ledger.counts
     }

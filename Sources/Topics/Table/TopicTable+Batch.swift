@@ -17,7 +17,9 @@ extension TopicTable {
         // A round cannot keep up: the members' own queues must then detect slow readers.
         if feed.round.bytes + FanoutRound.bytes(of: delivery) > limits.outboundBytesMax { hand(feed) }
         statistics.events.add(1)
+        feed.namespace.events.add(1)
         feed.round.append(delivery)
+        if timer.isConcerned(statistics.timed.number) { time(delivery, in: feed) }
         guard !feed.isQueued else { return }
         feed.isQueued = true
         pending.append(feed)
@@ -86,7 +88,22 @@ extension TopicTable {
             }
         }
         statistics.deliveries.add(handed)
+        feed.namespace.deliveries.add(handed)
         feed.ledger.figures.handed += handed
+    }
+
+    /// Looks whether an event is the one that is being timed; it stays out of the usual way.
+    @inline(never)
+    private func time(_ delivery: Delivery, in feed: LocalTopic<Client>) {
+        guard !feed.members.isEmpty else { return }
+        timer.came(delivery.message, of: feed.topic, feed, number: feed.round.end - 1, statistics.timed)
+    }
+
+    /// The end of a tick, after all writes: counts how long the timed event took, once the last member has it.
+    public func endTick() {
+        guard timer.isHanding else { return }
+        let latencyUs = timer.ended(nowUs: Clock.monotonicUs()) { feed, number in feed.round.base > number }
+        if let latencyUs { statistics.deliveryLatency.record(us: latencyUs) }
     }
 
     /// Skips events that the member's answer contained; returns how many it was handed.

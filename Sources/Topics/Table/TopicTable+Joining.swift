@@ -131,6 +131,7 @@ extension TopicTable {
         for delivery in following { joining.client.deliver(delivery, isBacklog: false) }
         statistics.recovered.add(count)
         statistics.deliveries.add(count + following.count)
+        feed.namespace.deliveries.add(count + following.count)
         feed.ledger.figures.recovered += count
         feed.ledger.figures.handed += count + following.count
     }

@@ -31,6 +31,7 @@ public final class TopicTable<Client: TopicClient> {
     /// Whether waiting reads are being started.
     var isPassing = false
     private var reads = 0
+    var timer = DeliveryTimer<LocalTopic<Client>>()
 
     /// `nowMs` is the shard's clock, monotonic milliseconds.
     public init(
@@ -77,7 +78,9 @@ public final class TopicTable<Client: TopicClient> {
         if let known = feeds[request.topic] {
             feed = known
         } else {
-            feed = LocalTopic(topic: request.topic, ledger: pastLedgers.take(request.topic) ?? TopicLedger())
+            feed = LocalTopic(
+                topic: request.topic, ledger: pastLedgers.take(request.topic) ?? TopicLedger(),
+                namespace: statistics.namespaces.counts(of: request.topic))
             feed.isConfirmed = channels.want(request.topic)
             feeds[request.topic] = feed
             statistics.topics.set(feeds.count)

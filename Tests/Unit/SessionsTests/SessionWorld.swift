@@ -54,7 +54,8 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess, ChannelIntere
             access = try AccessPolicy(StandardTables.namespaces)
             let reactor = try Reactor(wake: try Wake())
             let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(Limits(), reactors: 1))
-            statistics = ShardStatistics(transport: context.statistics, loop: reactor.statistics)
+            statistics = ShardStatistics(
+                transport: context.statistics, loop: reactor.statistics, namespaces: [], timed: TimedPublishes())
         }
     }
 

@@ -85,7 +85,9 @@ final class TopicShop {
         table = TopicTable(
             limits: limits, store: reader,
             channels: EveryChannel(),
-            statistics: ShardStatistics(transport: context.statistics, loop: reactor.statistics), nowMs: { now() })
+            statistics: ShardStatistics(
+                transport: context.statistics, loop: reactor.statistics, namespaces: [], timed: TimedPublishes()),
+            nowMs: { now() })
         now = { [unowned self] in nowMs }
     }
 

@@ -68,7 +68,8 @@ final class TopicWorld: TopicReader, ChannelInterest {
             event = try #require(EventName("e".utf8))
             let reactor = try Reactor(wake: try Wake())
             let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(Limits(), reactors: 1))
-            statistics = ShardStatistics(transport: context.statistics, loop: reactor.statistics)
+            statistics = ShardStatistics(
+                transport: context.statistics, loop: reactor.statistics, namespaces: [], timed: TimedPublishes())
         }
     }
 

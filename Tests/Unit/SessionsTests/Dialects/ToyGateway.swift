@@ -25,7 +25,8 @@ final class ToyGateway {
     init() throws {
         let reactor = try Reactor(wake: try Wake())
         let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(Limits(), reactors: 1))
-        statistics = ShardStatistics(transport: context.statistics, loop: reactor.statistics)
+        statistics = ShardStatistics(
+            transport: context.statistics, loop: reactor.statistics, namespaces: [], timed: TimedPublishes())
         access = try AccessPolicy(StandardTables.namespaces)
         topics = TopicTable(
             limits: Limits(), store: EmptyReader(), channels: toy, statistics: statistics,
