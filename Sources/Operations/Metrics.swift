@@ -111,6 +111,7 @@ public struct Metrics: Sendable {
             sum(\.connectionsMoved))
         relay(&page)
         asks(&page)
+        bridge(&page)
         page.gauge("switchboard_subscriptions", "Live subscriptions.", sum(\.subscriptions))
         page.gauge("switchboard_topics", "Topics held by shards.", sum(\.topics))
         page.counter("switchboard_events_total", "Events that came for topics with members.", sum(\.events))
@@ -206,6 +207,22 @@ public struct Metrics: Sendable {
             ])
         page.counter(
             "switchboard_asks_stray_total", "Answers to questions that nobody asks, or no more.", sum(\.asksStray))
+    }
+
+    private func bridge(_ page: inout MetricsPage) {
+        let bridge = figures.bridge
+        page.counter(
+            "switchboard_bridge_events_total", "Events of Socket.IO's emitters, once for each room.",
+            [
+                ("fate", "published", bridge.published.value), ("fate", "repeated", bridge.repeated.value),
+                ("fate", "lost", bridge.lost.value),
+            ])
+        page.counter(
+            "switchboard_bridge_refused_total", "Events of Socket.IO's emitters that were refused.",
+            bridge.refusedByReason)
+        page.gauge("switchboard_bridge_holder", "1 while this node publishes them for all.", bridge.holder.value)
+        page.gauge(
+            "switchboard_bridge_waiting", "Of them, those that are not known to be published.", bridge.waiting.value)
     }
 
     private func presence(_ page: inout MetricsPage) {
