@@ -58,6 +58,7 @@ let fuzzers: [Target] =
         ("FuzzNative", ["Dialects", "Core"]), ("FuzzEngineIO", ["Dialects", "Core"]),
         ("FuzzSocketIO", ["Dialects", "Core"]), ("FuzzChannel", ["Core"]), ("FuzzJWT", ["Rights", "Core"]),
         ("FuzzTopic", ["Core"]), ("FuzzScriptHeader", ["Commands", "Core"]), ("FuzzPhoenix", ["Dialects", "Core"]),
+        ("FuzzEmitter", ["Dialects", "Core"]),
     ].map { (name: String, dependencies: [Target.Dependency]) in
         .executableTarget(
             name: name, dependencies: dependencies, path: "Tests/Fuzz/" + name, exclude: ["corpus"],
@@ -149,6 +150,12 @@ let package = Package(
             ], inlined),
         room("Bus", ["Configuration", "Core", "Operations", "Reactors", "RedisLink", "Service", "Connections"], inlined),
         room(
+            "Bridge",
+            [
+                "Commands", "Configuration", "Connections", "Core", "Dialects", "EventLogs", "Operations", "Reactors",
+                "RedisLink", "Rights", "Service",
+            ]),
+        room(
             "HTTPSurface",
             [
                 "Calls", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "HTTPCodec", "Operations",
@@ -157,9 +164,9 @@ let package = Package(
         room(
             "Gateway",
             [
-                "Bus", "Calls", "CLinux", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "HTTPCodec",
-                "HTTPSurface", "Operations", "Presence", "Reactors", "RedisLink", "Rights", "Service", "Sessions",
-                "Topics", "Connections", "Transports", "WebPages",
+                "Bridge", "Bus", "Calls", "CLinux", "Commands", "Configuration", "Core", "Dialects", "EventLogs",
+                "HTTPCodec", "HTTPSurface", "Operations", "Presence", "Reactors", "RedisLink", "Rights", "Service",
+                "Sessions", "Topics", "Connections", "Transports", "WebPages",
             ]),
         // The shop of `switchboard dev`.
         room(
@@ -254,6 +261,7 @@ let package = Package(
             ]),
         tests("Transports", ["Transports", "Core", "Dialects", "Reactors", "Rights", "Topics", "Connections"]),
         tests("Bus", ["Bus", "Core", "Operations", "RedisLink"]),
+        tests("Bridge", ["Bridge", "Core"]),
         tests("HTTPSurface", ["HTTPSurface", "Core", "EventLogs", "HTTPCodec"]),
         tests("Gateway", ["Gateway", "Commands", "Configuration", "Core", "EventLogs", "Rights", "Scripts"]),
         tests("Demo", ["Demo", "Core", "HTTPCodec", "Rights"]),

@@ -17,7 +17,7 @@ shift || true
 targets=("$@")
 [ ${#targets[@]} -gt 0 ] || targets=(
     FuzzHTTP FuzzWebSocket FuzzNative FuzzEngineIO FuzzSocketIO FuzzPhoenix
-    FuzzChannel FuzzJWT FuzzTopic FuzzScriptHeader
+    FuzzChannel FuzzJWT FuzzTopic FuzzScriptHeader FuzzEmitter
 )
 
 readonly scratch=.build/fuzz

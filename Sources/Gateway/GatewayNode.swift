@@ -73,8 +73,7 @@ public final class GatewayNode {
         let accessLog = try GatewayNode.accessLog(settings)
         do {
             node = try Node(
-                settings, parts: parts, extraRoutes: extraRoutes, log: log,
-                accessLog: accessLog)
+                settings, parts: parts, extraRoutes: extraRoutes, log: log, accessLog: accessLog)
         } catch {
             throw StartProblem("cannot start: \(error)")
         }
@@ -203,8 +202,7 @@ public final class GatewayNode {
     /// The watch over the loops of this node.
     public func stuckExit() -> StuckExit {
         StuckExit(
-            loops: node.shards.count, exitMs: settings.limits.stuckExitMs, stalls: node.figures.stalls,
-            log: node.log)
+            loops: node.shards.count, exitMs: settings.limits.stuckExitMs, stalls: node.figures.stalls, log: node.log)
     }
 
     /// Number of ticks of the loop of each shard; loops that have not started are missing.

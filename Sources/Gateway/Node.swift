@@ -40,6 +40,8 @@ final class Node: Sendable {
     /// Size in bytes from which on a message is deflated.
     let deflateBytesMin: Int
     let http: HTTPOptions
+    /// The rules of Socket.IO's namespaces for the bridge; `nil` without a bridge.
+    let bridged: [String: SocketRules]?
     /// Makes routes beside the gateway's own; `nil` where there are none.
     let extraRoutes: ExtraRoutesMaker?
     let log: Log
@@ -101,14 +103,14 @@ final class Node: Sendable {
         self.proofs = proofs
         dialects = DialectRegistry.standard(settings, proofs)
         deflateBytesMin = settings.deflateBytesMin
+        bridged = settings.bridge == .off ? nil : settings.sockets
         http = HTTPOptions(settings, isLocal: extraRoutes != nil)
         self.extraRoutes = extraRoutes
         proxyMismatch = ProxyMismatch(settings.proxyProtocol, log: log)
         self.log = log
         self.accessLog = accessLog.map { ClientAccess(log: $0) }
         clientLog = ClientLog(log, node: name, linesPerSecond: settings.limits.clientLinesPerSecond)
-        admission = NodeAdmission(
-            limits: settings.limits, isShared: { rates.isTrustedProxy($0) })
+        admission = NodeAdmission(limits: settings.limits, isShared: { rates.isTrustedProxy($0) })
         budgets = Budgets(settings.limits, nowMs: Clock.monotonicMs())
         memory = MemoryWatch(boundBytes: MemoryWatch.bound(settings.limits.memoryBytesMax))
         var wakes: [Wake] = []
@@ -117,8 +119,7 @@ final class Node: Sendable {
         shards = wakes.map { Mailbox(capacity: settings.limits.mailboxMax, wake: $0) }
         metrics = Metrics(
             figures: figures, health: health, admission: admission, memory: memory, budgets: budgets, gate: gate,
-            log: log,
-            clientLog: clientLog, accessLog: self.accessLog)
+            log: log, clientLog: clientLog, accessLog: self.accessLog)
     }
 
     /// Replaces tokens' keys and API keys for new callers, and ends the sessions of removed keys.

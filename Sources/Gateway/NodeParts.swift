@@ -78,8 +78,7 @@ public struct NodeParts: Sendable {
             let issuer = settings.jwtIssuer.map { Array($0.utf8) }
             for secret in settings.jwtSecretFiles {
                 file = secret.path
-                try keys.addSecret(
-                    try read(file), keyID: secret.keyID.map { Array($0.utf8) }, issuer: issuer)
+                try keys.addSecret(try read(file), keyID: secret.keyID.map { Array($0.utf8) }, issuer: issuer)
             }
             for path in settings.jwtKeys {
                 file = path

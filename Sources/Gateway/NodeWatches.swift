@@ -31,8 +31,7 @@ final class NodeWatches {
         servers = ServerWatch(figures.servers, health: health, intervalMs: 2 * limits.redisProbeMs)
         workers = WorkerInquiry(
             figures.workers, health: health, link: link, keys: keys, graceMs: limits.workersMissingMs)
-        calls = CallsInquiry(
-            figures.calls, link: link, keys: keys, services: node.library.catalogue.services)
+        calls = CallsInquiry(figures.calls, link: link, keys: keys, services: node.library.catalogue.services)
         nodes = NodeWatch(
             figures.nodes, link: link, keys: keys, clock: node.clock, log: node.log, everyMs: limits.redisProbeMs)
         nodes.onLearned = { health.set(.clock, NodeWatches.clockState($0)) }

@@ -80,8 +80,7 @@ extension Shard {
     /// The services that the transports of a shard share.
     static func transports(
         _ node: Node, _ clock: ShardClock, _ statistics: ShardStatistics, _ deflation: Deflation,
-        _ services: SessionServices,
-        _ open: OpenTransports
+        _ services: SessionServices, _ open: OpenTransports
     ) -> TransportContext {
         TransportContext(
             clock: clock, limits: node.limits, shardCount: node.shards.count, statistics: statistics,
@@ -137,7 +136,6 @@ extension Shard {
             budgets: node.budgets, metrics: node.metrics, documents: node.documents, polling: parts.polling,
             extra: node.extraRoutes?(
                 ExtraRouteParts(context: context, commands: parts.commands, topics: parts.topics, reactor: reactor)))
-        return HTTPServer(
-            context, Router(context, services), parts.transports, parts.polling, node.proxyMismatch)
+        return HTTPServer(context, Router(context, services), parts.transports, parts.polling, node.proxyMismatch)
     }
 }

@@ -1,3 +1,4 @@
+import Bridge
 import Bus
 import Calls
 import Commands
@@ -57,6 +58,17 @@ extension Shard: BusReceiver {
         return shard.index == 0 ? try NodeBus(node.busContext, context) : nil
     }
 
+    /// The bridge of the node, on its first shard.
+    static func bridge(_ node: Node, _ reactor: Reactor, _ shard: Shard) throws(Errno) -> EmitterBridge? {
+        guard shard.index == 0, let sockets = node.bridged else { return nil }
+        let context = ConnectionContext(
+            reactor: reactor, limits: ConnectionLimits(node.limits, reactors: node.shards.count))
+        let parts = BridgeContext(
+            node: node.name, keys: node.keys, limits: node.limits, link: shard.link, topics: shard.store,
+            access: node.access, sockets: sockets, figures: node.figures.bridge, health: node.health, log: node.log)
+        return try EmitterBridge(parts, node.redis, context) { [bus = shard.bus] in bus.report(.hint($0)) }
+    }
+
     // MARK: Messages
 
     func received(_ topic: Topic, _ event: ChannelMessage) { topics.received(topic, event) }
@@ -94,7 +106,9 @@ extension Shard: BusReceiver {
     func take(_ order: BusOrder) {
         switch order {
         case .follow(let placement): follow(placement)
-        case .subscribe(let placement): bus.follow(placement)
+        case .subscribe(let placement):
+            bus.follow(placement)
+            bridge?.follow(placement)
         case .listen(let channels):
             for server in bus.listen(channels) { reporter.again(server, at: link) }
         case .probe(let server, let channel, let number): probe(server, channel, number)

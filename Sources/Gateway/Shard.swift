@@ -1,3 +1,4 @@
+import Bridge
 import Bus
 import Calls
 import Commands
@@ -42,6 +43,8 @@ final class Shard {
     let bus: ShardBus
     /// On the first shard only.
     private var nodeBus: NodeBus?
+    /// On the first shard of a node with a bridge only.
+    private(set) var bridge: EmitterBridge?
 
     let reactor: Reactor
     private let mailbox: Mailbox<ShardMessage>
@@ -99,8 +102,7 @@ final class Shard {
         presence = try Shard.presence(node, index, reactor, link, scheduler, statistics)
         commands = Shard.commands(node, index, link, replicas, scheduler, statistics, clock, store)
         topics = TopicTable(
-            limits: node.limits, store: store, channels: BusInterest(bus: bus),
-            statistics: statistics,
+            limits: node.limits, store: store, channels: BusInterest(bus: bus), statistics: statistics,
             nowMs: { reactor.nowMs })
         let services = Shard.services(node, clock, statistics, deflation, store, topics, presence, commands)
         let open = OpenTransports(count: statistics.sessions)
@@ -129,6 +131,7 @@ final class Shard {
         timer = try ReactorTimer(reactor) { [unowned self] in timerFired() }
         timer?.set(atMs: reactor.nowMs)
         nodeBus = try Shard.begin(bus, node, reactor, self)
+        bridge = try Shard.bridge(node, reactor, self)
         reactor.onMailbox = { [unowned self] in takeMessages() }
         reactor.onTurnEnd = { [unowned self] in endTurn() }
         reactor.onTickEnd = { [unowned self] in
@@ -147,8 +150,7 @@ final class Shard {
             tls: plan.tls, expectsProxyHeader: plan.expectsProxyHeader, acceptsPerTick: limits.acceptsPerTick,
             acceptPauseMs: limits.acceptPauseMs, descriptorReserve: plan.role.isOperations ? 4 : DescriptorRoom.reserve)
         let listener = try Listener(
-            context: context, listening: FileDescriptor(owning: descriptor), style: style,
-            admission: plan.admission
+            context: context, listening: FileDescriptor(owning: descriptor), style: style, admission: plan.admission
         ) { [unowned http] in HTTPPeer(http, role: plan.role, isSecure: isSecure) }
         if plan.role.isOperations { return operationsListeners.append(listener) }
         listeners.append(listener)
@@ -192,6 +194,7 @@ final class Shard {
         commands.sweep()
         polling.sweep()
         watches?.sweep(masters, nowMs: nowMs)
+        bridge?.sweep(nowMs: nowMs)
         rightsEnforcer.sweep()
         audit.sweep(nowMs: nowMs)
     }
@@ -260,6 +263,7 @@ final class Shard {
     private func beginDrain(_ overMs: Int) {
         guard drain == nil else { return }
         presence.beginEnding()
+        bridge?.leave()
         for listener in listeners { listener.dropNewConnections() }
         transports.open.beginDrain(nowMs: nowMs, overMs: overMs)
         drain = Drain(startMs: nowMs, overMs: overMs)
@@ -281,6 +285,7 @@ final class Shard {
         if isOver && !isNeeded && hasNoClients(isLate: elapsedMs >= drain.overMs + limits.closeMs) {
             link.stop()
             bus.stop()
+            bridge?.stop()
             replicas?.stop()
             reporter.ended()
             polling.end()

@@ -107,6 +107,7 @@ public struct Metrics: Sendable {
         page.counter("switchboard_connections_moved_total", sum(\.connectionsMoved))
         relay(&page)
         asks(&page)
+        bridge(&page)
         page.gauge("switchboard_subscriptions", sum(\.subscriptions))
         page.gauge("switchboard_topics", sum(\.topics))
         page.counter("switchboard_events_total", sum(\.events))
@@ -176,6 +177,19 @@ public struct Metrics: Sendable {
                 ("reason", "failed", sum(\.asksFailed)), ("reason", "unreadable", sum(\.asksUnreadable)),
             ])
         page.counter("switchboard_asks_stray_total", sum(\.asksStray))
+    }
+
+    private func bridge(_ page: inout MetricsPage) {
+        let bridge = figures.bridge
+        page.counter(
+            "switchboard_bridge_events_total",
+            [
+                ("fate", "published", bridge.published.value), ("fate", "repeated", bridge.repeated.value),
+                ("fate", "lost", bridge.lost.value),
+            ])
+        page.counter("switchboard_bridge_refused_total", bridge.refusedByReason)
+        page.gauge("switchboard_bridge_holder", bridge.holder.value)
+        page.gauge("switchboard_bridge_waiting", bridge.waiting.value)
     }
 
     private func presence(_ page: inout MetricsPage) {

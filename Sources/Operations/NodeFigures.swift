@@ -22,6 +22,8 @@ public final class NodeFigures: Sendable {
     public let timed = TimedPublishes()
     /// The bus's figures.
     public let bus = BusStatistics()
+    /// The bridge from Socket.IO's emitters.
+    public let bridge = BridgeStatistics()
     /// Reloads of certificate and keys.
     public let reloads = ReloadStatistics()
     /// Periods in which the whole process stood still.

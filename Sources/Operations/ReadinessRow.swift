@@ -31,6 +31,8 @@ public enum ReadinessRow: String, CaseIterable, Sendable {
     case outbox
     /// A worker lives.
     case workers
+    /// The events of Socket.IO's emitters arrive, where the gateway publishes them.
+    case bridge
     /// The certificate of the TLS listener does not expire soon.
     case certificate
 
@@ -40,7 +42,8 @@ public enum ReadinessRow: String, CaseIterable, Sendable {
     var severity: RowState.Severity {
         switch self {
         case .draining, .threads, .loop, .redis, .descriptors, .memory, .rights, .clock: .red
-        case .redisDefaultUser, .redisEviction, .redisMemory, .redisPersistence, .outbox, .workers, .certificate:
+        case .redisDefaultUser, .redisEviction, .redisMemory, .redisPersistence, .outbox, .workers, .bridge,
+            .certificate:
             .warned
         }
     }
@@ -61,6 +64,7 @@ public enum ReadinessRow: String, CaseIterable, Sendable {
             ("the persistence of redis was switched while it ran", "the persistence of redis is steady again")
         case .outbox: ("entries of the outbox wait for too long", "entries of the outbox no longer wait for long")
         case .workers: ("no worker is alive", "a worker is alive again")
+        case .bridge: ("events of emitters do not arrive", "events of emitters arrive again")
         case .certificate: ("the certificate ends soon", "the certificate is good for long enough")
         }
     }
@@ -82,6 +86,7 @@ public enum ReadinessRow: String, CaseIterable, Sendable {
         case .redisPersistence: "set appendonly and appendfsync as they shall be, then restart Redis once"
         case .outbox: "start a worker, or see in its log why entries of the outbox are not done"
         case .workers: "start a worker: switchboard worker"
+        case .bridge: "let the user of Redis do PSUBSCRIBE on socket.io#* and write the key #bridge"
         case .certificate: "renew the certificate, then reload the gateway with SIGHUP"
         }
     }

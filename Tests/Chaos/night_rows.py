@@ -128,6 +128,20 @@ def redis_stops_to_write(site):
         db.config_set("appendonly", "yes")
 
 
+@fault("bridge", "events of emitters do not arrive")
+def bridge_without_its_right(site):
+    with site.redis.client() as db:
+        db.execute_command("ACL", "SETUSER", "app", "on", ">ours", "~*", "&*", "+@all")
+        site.gateway("--bridge", "socketio", url=f"redis://app:ours@127.0.0.1:{site.redis.port}")
+        yield
+        db.execute_command("ACL", "SETUSER", "app", "-psubscribe")
+        for one in db.client_list():
+            if one["name"].endswith("-bridge"):
+                db.client_kill_filter(_id=one["id"])
+        yield
+        db.execute_command("ACL", "SETUSER", "app", "+psubscribe")
+
+
 @fault("outbox", "entries of the outbox wait")
 def nobody_works_off_the_outbox(site):
     gateway = site.gateway()

@@ -260,3 +260,21 @@ def test_numbers_are_for_people():
     assert [document.number(value) for value in (0, 0.01234, 1.5, 12.345, 123.4, 1_234_567, 99.96)] == [
         "0", "0.012", "1.5", "12.3", "123", "1,230,000", "100"]
     assert document.size(18_432) == "18.4 kB" and document.bits(2.5e9) == "2.5 Gbit/s"
+
+
+def test_the_busiest_id_is_one_masters_and_more_machines_do_not_help_it():
+    """500 commands/s of 500 us on one id are a quarter of a core: half of what a plan uses of any master."""
+    busiest = Stream("hot", 500, 1, "command", 500)
+    for publishes in (1_000, 100_000):
+        load = one(publishes=publishes, kind="command", hottest=busiest)
+        result = plan(load, Site(is_cluster=True), redis_command_us=50.0, master_links=2.0, master_shard_links=1.0)
+        assert result.masters == max(3, math.ceil(publishes * 50 / 5e5))
+        assert result.fill["processor of the master of the busiest id"] == pytest.approx(0.5)
+        assert result.fill["processor of a master"] == pytest.approx(publishes * 50 / 1e6 / result.masters / 0.5)
+        assert result.fill["connections at a master"] == pytest.approx(result.gateways * 9 / 9_000)
+        assert result.fill["connections of a gateway, a zone lost"] <= 1
+
+
+def test_a_command_of_several_steps_costs_what_is_said():
+    load = Load("one", 1_000, 1, (Stream("s", 1_000, 1, "command", 300),))
+    assert model.redis_cores(load, FREE | {"redis_command_us": 50.0}, 1) == pytest.approx(0.3)

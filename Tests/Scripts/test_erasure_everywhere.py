@@ -113,7 +113,9 @@ def test_what_an_erasure_leaves_is_listed_and_ends(filled, db):
             else:
                 used.add(row[0])
     assert wrong == []
-    assert {row[0] for row in rows} - used == set(), "rows of the table that nothing is left of"
+    # What steps between the ids of a Cluster leave is searched for in test_sagas.py.
+    unused = {row[0] for row in rows if not row[3].startswith("on a Redis Cluster")} - used
+    assert unused == set(), "rows of the table that nothing is left of"
 
 
 def allows(row, word):

@@ -97,3 +97,16 @@ def test_a_change_that_is_killed_at_any_step_is_whole_or_undone(db, rng, name, a
             break
     assert not was_killed and steps >= 1, "every step was tried"
     assert len(ends) == 2, "some were killed before they began, and some after"
+
+
+def test_an_erasure_leaves_its_time_alone(db, rng):
+    """docs/erasure.md lists it: what a session began before the erasure, and ends after it, is undone by that time."""
+    town = Town(db, rng)
+    town.commands.call("create_listening", "ann", "user", joinCode="party", random="a" * 32)
+    town.commands.call("join_listening", "bob", "user", joinCode="party", random="b" * 32)
+    town.commands.call("erase_listener", "bob", "worker", userId="bob")
+    town.settle()
+    keys = {key.decode() for key in db.scan_iter(match="*bob*")}
+    assert {key for key in keys if not key.endswith("#meta") and "#done#" not in key} == {"user:{bob}#listening"}
+    assert set(town.fields("user:bob#listening")) == {"at", "erased"}
+    assert 0 < db.ttl("user:{bob}#listening") <= 86_400

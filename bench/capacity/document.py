@@ -5,14 +5,16 @@ import math
 import re
 from pathlib import Path
 
-from examples import LARGE, LOADS, SITES, TEN_MILLION
+from examples import APPS, CLUSTER, LARGE, LOADS, SITES, TEN_MILLION
 from figures import FIGURES, STEPS
-from model import Load, Site, divided, plan
+from model import Load, Site, divided, plan, redis_us
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = DOCS / "capacity.md"
 # More than the step before leaves: other work is told, since what a step costs is then rather too high.
 LOAD_TOLD = 3
+# What each master has to bear by itself.
+UNDIVIDED = ("connections at a master", "processor of the master of the busiest id")
 MARKED = re.compile(r"(<!-- capacity: (\w+) -->\n).*?(<!-- end -->)", re.S)
 
 
@@ -130,6 +132,25 @@ def ten_million_table(figures: dict) -> list:
     return turned("", [load.name for load in TEN_MILLION], rows)
 
 
+def apps_table(figures: dict) -> list:
+    """The five apps on a Cluster, each alone and all together: what they ask for, and what is full first."""
+    plans = [plan(load, figures, CLUSTER) for load in APPS]
+    rows = [
+        ("connected users", [number(one.load.users) for one in plans]),
+        ("publishes and commands/s", [number(one.load.publishes) for one in plans]),
+        ("deliveries/s", [number(one.load.deliveries) for one in plans]),
+        ("**gateways**", [f"**{number(one.gateways)}**" for one in plans]),
+        ("gateways bound by", [one.bound_by for one in plans]),
+        ("**masters**", [f"**{number(one.masters)}**" for one in plans]),
+        ("masters bound by", [max(one.masters_for, key=one.masters_for.get) for one in plans]),
+        *((what, [f"{one.fill[what]:.0%}" for one in plans]) for what in plans[0].fill),
+        ("fullest of what more machines do not help", [max(UNDIVIDED, key=one.fill.get) for one in plans]),
+        ("commands/s that one id may have", [
+            number(CLUSTER.redis_share * 1e6 / redis_us(one.load.hottest, figures, one.gateways)) for one in plans]),
+    ]
+    return turned("", [load.name for load in APPS], rows)
+
+
 def streams_table() -> list:
     """What the examples assume of the mix, for one million users."""
     load = next(load for load in LOADS if load.users == 1_000_000 and len(load.streams) > 1)
@@ -156,7 +177,8 @@ def tables(data: dict) -> dict:
     plans = [plan(load, data["figures"], SITES.get(load.name, Site())) for load in LOADS]
     return {"figures": figures_table(data), "streams": streams_table(), "site": site_table(),
             "needs": needs_table(plans), "single": single_table(data["figures"]),
-            "ten": ten_million_table(data["figures"]), "master": master_table(data["figures"])}
+            "ten": ten_million_table(data["figures"]), "apps": apps_table(data["figures"]),
+            "master": master_table(data["figures"])}
 
 
 def single_table(figures: dict) -> list:

@@ -21,6 +21,8 @@ class Stream:
     members: float
     # `http`: a service publishes over HTTP. `command`: a client's or service's command runs a script and emits.
     kind: str = "http"
+    # What one takes of Redis with all its steps on a Cluster, us; 0: what was measured for its kind.
+    redis_us: float = 0
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class Load:
     session_seconds: float = 1_800
     joins_each: float = 1
     log_events: float = 20
+    # The events of the busiest id alone: they are one master's, however many there are.
+    hottest: Stream | None = None
 
     @property
     def publishes(self) -> float:
@@ -74,6 +78,10 @@ class Site:
     # A machine of a master; a copy that it writes for a replica or a file can take as much memory again.
     redis_memory_bytes: int = 32 << 30
     redis_memory_share: float = 0.5
+    # Of the connections that a master takes: links that are renewed and workers need the rest.
+    links_share: float = 0.9
+    # Whether Redis is a Cluster, however little there is to do.
+    is_cluster: bool = False
 
 
 @dataclass
@@ -85,6 +93,8 @@ class Plan:
     gateways_for: dict = field(default_factory=dict)
     gateways: int = 0
     bound_by: str = ""
+    # How full each resource is, of what a plan uses of it; the fullest binds first when everything grows.
+    fill: dict = field(default_factory=dict)
     connections_each: float = 0
     # While a zone is lost, or without zones a gateway.
     connections_peak: float = 0
@@ -150,10 +160,15 @@ def redis_cores(load: Load, figures: dict, gateways: int) -> float:
     """Cores of Redis: each publish once, and what leaves for each gateway that has a member."""
     spent = 0.0
     for stream in load.streams:
-        own = figures["redis_publish_us"] if stream.kind == "http" else figures["redis_command_us"]
-        # The first copy is part of what was measured.
-        spent += stream.publishes * (own + max(copies(stream.members, gateways) - 1, 0) * figures["redis_copy_us"])
+        spent += stream.publishes * redis_us(stream, figures, gateways)
     return (spent + load.joins * figures["redis_join_us"]) / 1e6
+
+
+def redis_us(stream: Stream, figures: dict, gateways: int) -> float:
+    """What one event of a stream takes of Redis, with its copies."""
+    own = stream.redis_us or figures["redis_publish_us" if stream.kind == "http" else "redis_command_us"]
+    # The first copy is part of what was measured.
+    return own + max(copies(stream.members, gateways) - 1, 0) * figures["redis_copy_us"]
 
 
 def redis_bytes(load: Load, figures: dict, gateways: int) -> float:
@@ -200,7 +215,7 @@ def with_masters(result: Plan, figures: dict, site: Site) -> None:
     load, gateways = result.load, result.gateways
     times = 1.0
     result.masters_for = masters_for(load, figures, site, gateways, times)
-    if max(result.masters_for.values()) > 1:
+    if max(result.masters_for.values()) > 1 or site.is_cluster:
         times = figures["cluster_times"]
         result.masters_for = masters_for(load, figures, site, gateways, times)
         asked = max(result.masters_for.values())
@@ -265,7 +280,26 @@ def plan(load: Load, figures: dict, site: Site) -> Plan:
                           + load.connects * figures["nginx_setup_us"]) / 1e6
     result.nginx_bytes = load.users * (figures["nginx_bytes"] + 2 * figures["kernel_bytes"])
     result.addresses = math.ceil(result.connections_each / PORTS_PER_ADDRESS)
+    result.fill = fill(result, figures, site)
     return result
+
+
+def fill(result: Plan, figures: dict, site: Site) -> dict:
+    """How full each resource of a plan is: 1 is all that a plan uses of it."""
+    load = result.load
+    hottest = load.hottest.publishes * redis_us(load.hottest, figures, result.gateways) / 1e6 if load.hottest else 0
+    return {
+        "processor of a gateway": sum(result.cores.values()) / (result.gateways * site.cores * site.cpu_share),
+        "memory of a gateway": result.memory_each / (site.memory_bytes * site.memory_share),
+        "connections of a gateway, a zone lost": result.connections_peak / min(
+            site.connections_max, site.descriptors * 0.9),
+        "network of a gateway": result.network_bits / result.gateways / (site.network_bits * site.network_share),
+        "processor of a master": divided(result.redis_cores / result.masters, site.redis_share),
+        "memory of a master": (result.master_bytes + result.buffer_bytes) / (
+            site.redis_memory_bytes * site.redis_memory_share),
+        "connections at a master": divided(result.links, figures["master_links_max"] * site.links_share),
+        "processor of the master of the busiest id": hottest * figures["cluster_times"] / site.redis_share,
+    }
 
 
 # Ports of one address toward one address and port: net.ipv4.ip_local_port_range = 10240 65535.

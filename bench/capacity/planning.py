@@ -9,8 +9,6 @@ from model import Load, Plan, Site, Stream, plan
 
 # Members of one event, where only deliveries are given.
 MEMBERS = 20
-# Of a Redis's connections, so that links that are renewed and workers have some.
-LINKS_SHARE = 0.9
 
 
 def positive(text: str) -> float:
@@ -128,8 +126,8 @@ def settings(result: Plan, site: Site, links_max: float) -> list[str]:
         found.append(f"a Redis Cluster of {number(result.masters)} masters, each with a replica: --redis "
                      "redis+cluster://..." if math.isfinite(result.masters)
                      else "fewer and larger gateways: their probes alone fill a master")
-    if result.links > links_max * LINKS_SHARE:
-        found.append(f"maxclients {math.ceil(result.links / LINKS_SHARE)} at each Redis")
+    if result.links > links_max * site.links_share:
+        found.append(f"maxclients {math.ceil(result.links / site.links_share)} at each Redis")
     return found
 
 

@@ -7,7 +7,8 @@ public import Rights
 public struct PublishID: Hashable, Sendable {
     /// The id as it was given.
     public let id: MessageID
-    /// The publisher: `user:u1`, `token:billing`, `key:backend`, `connection:<hex>` or `worker`; without `#`.
+    /// The publisher: `user:u1`, `token:billing`, `key:backend`, `connection:<hex>`, `worker` or
+    /// `bridge`; without `#`.
     public let owner: [UInt8]
 
     private init(_ id: MessageID, owner kind: StaticString, _ name: [UInt8]) {
@@ -29,6 +30,9 @@ public struct PublishID: Hashable, Sendable {
         case .service(let holder): self.init(id, owner: "key:", Array(holder.name.utf8))
         }
     }
+
+    /// The id of an event of an emitter.
+    public static func bridge(_ id: MessageID) -> PublishID { PublishID(id, owner: "bridge", []) }
 
     /// The id of an entry of the outbox.
     public static func outbox(_ id: MessageID) -> PublishID { PublishID(id, owner: "worker", []) }

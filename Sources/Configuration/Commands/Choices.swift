@@ -15,6 +15,14 @@ public enum ProxyProtocol: String, CaseIterable, Sendable {
     public var onPlain: Bool { self == .plain || self == .both }
 }
 
+/// The backends' older ways to publish that the gateway takes (`--bridge`).
+public enum BridgeKind: String, CaseIterable, Sendable {
+    /// None.
+    case off
+    /// Socket.IO's emitter for Redis.
+    case socketIO = "socketio"
+}
+
 /// Whether the worker may change Redis's `notify-keyspace-events`.
 public enum KeyspaceEvents: String, CaseIterable, Sendable {
     /// The worker adds missing flags when the Redis user may.

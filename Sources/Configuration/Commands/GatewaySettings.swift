@@ -80,6 +80,8 @@ public struct GatewaySettings: Sendable, Equatable {
     public var socketIOPath = "/socket.io"
     /// Namespaces of Socket.IO beside `/`: those of the packs' and the file's sockets, then those of the setting.
     public var socketIONamespaces: [String] = []
+    /// The backends' older way to publish that the gateway takes.
+    public var bridge = BridgeKind.off
     /// Whether the gateway accepts `permessage-deflate`.
     public var deflate = false
     /// The least size of a message that is deflated, bytes.
@@ -155,6 +157,7 @@ extension GatewaySettings {
         sockets = file.sockets
         socketIOPath = values.text("socketio-path") ?? socketIOPath
         socketIONamespaces = file.socketIONamespaces + values.texts("socketio-namespace")
+        bridge = values.choice("bridge", default: bridge)
         deflate = values.boolean("deflate", default: deflate)
         deflateBytesMin = values.integer("deflate-min-bytes") ?? deflateBytesMin
         showsUpgrade = values.boolean("upgrade", default: false)

@@ -153,6 +153,9 @@ extension Setting {
             "socketio-namespace", .webPath, nodeAndDev, default: "", repeatable: true,
             "Let clients of Socket.IO enter this namespace, beside `/` and those of the apps."),
         Setting(
+            "bridge", .choice(BridgeKind.allCases.map(\.rawValue)), nodeAndDev, default: "off",
+            "Publish the events that Socket.IO backends write to Redis by redis-emitter (docs/emitters.md)."),
+        Setting(
             "deflate", .boolean, nodeAndDev, default: "false",
             "Agree on permessage-deflate with WebSocket clients that offer it."),
         Setting(

@@ -1,5 +1,21 @@
 /// The metrics of Redis and of other processes, as a gateway sees them.
 extension MetricGroup {
+    /// Events that backends emit by Socket.IO's emitters, with `--bridge socketio`.
+    static let bridge = MetricGroup(
+        "Socket.IO's emitters", of: [.gateway],
+        [
+            .counter(
+                "switchboard_bridge_events_total", "Events of Socket.IO's emitters, once for each room.", by: ["fate"],
+                mend: "`lost` grows: Redis refused them, or they waited for too long; see the log"),
+            .counter(
+                "switchboard_bridge_refused_total", "Events of Socket.IO's emitters that were refused.", by: ["reason"],
+                mend: "the log names the room and the reason; the backend has to emit otherwise"),
+            .gauge("switchboard_bridge_holder", "1 while this node publishes them for all."),
+            .gauge(
+                "switchboard_bridge_waiting", "Of them, those that are not known to be published.",
+                mend: "grows: Redis is slower than the backends emit"),
+        ])
+
     /// Polls that other nodes own, and questions to services outside.
     static let neighbours = MetricGroup(
         "Polls between nodes, questions to services", of: [.gateway],

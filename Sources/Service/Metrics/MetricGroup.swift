@@ -25,6 +25,6 @@ public struct MetricGroup: Sendable {
 
     /// Every group, in the order of the page.
     public static let all = [
-        connections, delivery, requests, neighbours, redis, readiness, shared, worker, courier, everyProcess,
+        connections, delivery, requests, neighbours, bridge, redis, readiness, shared, worker, courier, everyProcess,
     ]
 }

@@ -1,0 +1,242 @@
+import Commands
+import Configuration
+public import Connections
+import Core
+import Dialects
+import EventLogs
+import Operations
+public import Reactors
+public import RedisLink
+import Rights
+import Service
+
+/// Publishes the events of Socket.IO backends that write to Redis (`--bridge socketio`) on the topics their rooms name.
+///
+/// Every node with the bridge receives all of them, and one publishes them: the holder of a lease in Redis. So each
+/// event is numbered once in its topic's log, and reaches the clients of all nodes as any other event does.
+///
+/// Thread: the first shard's.
+public final class EmitterBridge: PatternLinkOwner {
+    private let context: BridgeContext
+    private let reactor: Reactor
+    private let own: [UInt8]
+    private let reader: PublishReader
+    private var patterns: HomePatterns?
+    private var backlog: BridgeBacklog
+    private var samplers: [LineSampler]
+    private var isAsking = false
+    private var askMs = Int.min
+    /// Whether the lease was free at the last look: then a node without a mark may take it, too.
+    private var wasFree = false
+    /// The node of the last mark, for the log.
+    private var holder: [UInt8] = []
+    private var isLeaving = false
+    private var isPublishing = false
+    /// Why the lease cannot be asked for; `nil` when it can.
+    private var failure: RedisFailure?
+    /// The last time at which messages arrived and the lease could be asked for.
+    private var wellMs: Int
+
+    /// Milliseconds for which an event is tried.
+    private static let patienceMs = 30_000
+    /// Milliseconds without a link after which readiness warns.
+    private static let graceMs = 2_000
+    /// The most bytes of an emitter's text in a log line.
+    private static let textBytesMax = 128
+
+    /// Makes the link, and begins to dial; `asking` receives the reasons to ask where the servers are.
+    public init(
+        _ context: BridgeContext, _ target: RedisTarget, _ connections: ConnectionContext,
+        asking: @escaping (ServerHint) -> Void
+    ) throws(Errno) {
+        self.context = context
+        reactor = connections.reactor
+        wellMs = connections.reactor.nowMs
+        own = Array(context.node.utf8)
+        reader = PublishReader(.broadcast, bytesMax: context.limits.publishBytesMax)
+        backlog = BridgeBacklog(bytesMax: context.limits.publishWaitingBytesMax)
+        samplers = BridgeStatistics.Reason.allCases.map { _ in
+            LineSampler(perSecond: context.limits.clientLinesPerSecond)
+        }
+        let wish = KeyEvents.Wish(
+            patterns: [EmitterPacket.pattern], channels: [context.keys.bridge], flags: nil,
+            pingMs: context.limits.redisProbeMs, pongMs: context.limits.redisProbeTimeoutMs)
+        patterns = try HomePatterns(
+            LinkSetup(connections, target, name: "switchboard-\(context.node)-bridge"), wish, key: context.keys.bridge,
+            owner: self, asking: asking)
+    }
+
+    /// Leads the link to the servers of a placement.
+    public func follow(_ placement: Placement) { patterns?.follow(placement) }
+
+    /// The node ends soon: another one is to publish instead.
+    public func leave() { isLeaving = true }
+
+    /// Ends the link.
+    public func stop() { patterns?.stop() }
+
+    /// Renews the lease and retries what failed; called four times a second.
+    public func sweep(nowMs: Int) {
+        let patienceMs = min(EmitterBridge.patienceMs, context.limits.idempotencySeconds * 500)
+        context.figures.lost.add(backlog.expire(beforeMs: nowMs - patienceMs))
+        backlog.retry()
+        publish()
+        if askMs <= nowMs { ask() }
+        context.figures.holder.set(backlog.isHolder ? 1 : 0)
+        context.figures.waiting.set(backlog.count)
+        let isLive = patterns?.isLive == true
+        if isLive && failure == nil { wellMs = nowMs }
+        // A link that is made again at once is nothing to warn of.
+        guard wellMs == nowMs || nowMs - wellMs >= EmitterBridge.graceMs else { return }
+        context.health.set(.bridge, wellMs == nowMs ? .fine() : .warned(of: isLive ? failure : patterns?.lastFailure))
+    }
+
+    // MARK: The lease
+
+    private func ask() {
+        guard patterns?.isLive == true, context.link.isReady, !isAsking else { return }
+        isAsking = true
+        askMs = reactor.nowMs + BridgeLease.everyMs
+        // A node that has kept the last holder's messages is to be its heir, so one that has not looks twice.
+        let wish: BridgeLease.Wish = isLeaving ? .yield : backlog.isMarked || wasFree ? .take : .keep
+        let mark = BridgeMark(
+            node: own, tag: SecureRandom.text(byteCount: 9), done: backlog.settledMark(), isYielding: isLeaving)
+        context.link.call(BridgeLease.call(context.keys, wish, mark)) { [weak self] in self?.asked($0) }
+    }
+
+    private func asked(_ result: Result<RESPValue, RedisFailure>) {
+        isAsking = false
+        failure = result.failure
+        if case .success(let holder) = result { wasFree = holder.bytes?.isEmpty == true }
+    }
+
+    // MARK: The link
+
+    /// The messages arrive from now on.
+    public func patternsLive() {
+        wasFree = false
+        context.log.write(.info, "the bridge receives the events of emitters", [])
+        ask()
+    }
+
+    /// Messages of emitters do not arrive here until the link is made again.
+    public func patternsLost(_ failure: RedisFailure) {
+        backlog.lost()
+        context.log.write(
+            .warn, "the bridge has lost its link: events of emitters may be missing",
+            [("reason", failure.metricLabel), ("detail", failure.detail)])
+    }
+
+    /// Takes a mark of a node, or a message of an emitter.
+    public func patternMessage(_ channel: [UInt8], _ payload: [UInt8]) {
+        guard channel == context.keys.bridge else {
+            if !backlog.receive(channel, payload, nowMs: reactor.nowMs) { context.figures.lost.add(1) }
+            return publish()
+        }
+        guard let mark = BridgeMark(payload) else { return }
+        backlog.mark(mark, own: own)
+        if mark.node != holder {
+            holder = mark.node
+            context.log.write(.info, "a node publishes the events of emitters", [("node", ClientLog.text(mark.node))])
+        }
+        if mark.isYielding, mark.node != own, !isLeaving { ask() }
+        publish()
+    }
+
+    // MARK: Events
+
+    private func publish() {
+        guard !isPublishing else { return }
+        isPublishing = true
+        while let entry = backlog.next() { publish(entry) }
+        isPublishing = false
+    }
+
+    private func publish(_ entry: BridgeBacklog.Entry) {
+        let packet: EmitterPacket
+        do throws(EmitterPacket.Fault) {
+            packet = try EmitterPacket(
+                parsing: entry.payload, limits: context.limits.json, dataBytesMax: context.limits.publishBytesMax)
+        } catch {
+            refuse(BridgeStatistics.Reason(rawValue: error.rawValue) ?? .malformed, entry, "")
+            return backlog.settle(entry.number, again: false)
+        }
+        let requests = packet.rooms.compactMap { request($0, packet, entry) }
+        guard !requests.isEmpty, let id = MessageID(entry.id) else {
+            return backlog.settle(entry.number, again: false)
+        }
+        let outcome = Outcome(missing: requests.count)
+        for request in requests {
+            context.topics.publish(request, id: .bridge(id), payer: nil) { [weak self] in
+                self?.published(entry, outcome, $0)
+            }
+        }
+    }
+
+    /// The result of an entry for all its rooms.
+    private final class Outcome {
+        var missing: Int
+        var again = false
+
+        init(missing: Int) { self.missing = missing }
+    }
+
+    private func request(
+        _ room: [UInt8], _ packet: EmitterPacket, _ entry: BridgeBacklog.Entry
+    ) -> PublishRequest? {
+        guard let topic = topic(of: room, in: packet.namespace), context.access.policy(of: topic) != nil else {
+            refuse(.topic, entry, ClientLog.text(room.prefix(EmitterBridge.textBytesMax)))
+            return nil
+        }
+        do throws(Refusal) {
+            return try reader.request(on: topic, event: packet.event, text: packet.data, limits: context.limits.json)
+        } catch {
+            refuse(.invalid, entry, error.message)
+            return nil
+        }
+    }
+
+    /// The topic of a room; where the namespace's rules say that `shopId` means a session of `dj`, so does `shop:42`.
+    private func topic(of room: [UInt8], in namespace: [UInt8]) -> Topic? {
+        guard let topic = Topic(room) else { return nil }
+        let rules = context.sockets[String(decoding: namespace, as: UTF8.self)]
+        let meant = rules?.alias[String(decoding: topic.namespace, as: UTF8.self) + "Id"]
+        return meant.map { Topic(namespace: Array($0.utf8), id: topic.id) } ?? topic
+    }
+
+    private func published(
+        _ entry: BridgeBacklog.Entry, _ outcome: Outcome, _ result: Result<EventLog.PublishReceipt, Refusal>
+    ) {
+        switch result {
+        case .success(let receipt): (receipt.isDuplicate ? context.figures.repeated : context.figures.published).add(1)
+        case .failure(let refusal):
+            let mayPass = refusal.code == .unavailable || refusal.code == .internalError
+            outcome.again = outcome.again || mayPass
+            if !mayPass { refuse(.invalid, entry, refusal.message) }
+        }
+        outcome.missing -= 1
+        guard outcome.missing == 0 else { return }
+        backlog.settle(entry.number, again: outcome.again)
+        publish()
+    }
+
+    private func refuse(_ reason: BridgeStatistics.Reason, _ entry: BridgeBacklog.Entry, _ detail: String) {
+        context.figures.refused(reason)
+        guard let leftOut = samplers[reason.index].take(nowMs: reactor.nowMs) else { return }
+        let channel = ClientLog.text(entry.channel.prefix(EmitterBridge.textBytesMax))
+        context.log.write(
+            .warn, "an event of an emitter was refused",
+            [("reason", reason.rawValue), ("channel", channel), ("detail", detail), ("mend", reason.mend)]
+                + (leftOut > 0 ? [("leftOut", "\(leftOut)")] : []))
+    }
+}
+
+extension RowState {
+    /// The state of a bridge whose link or lease has failed.
+    fileprivate static func warned(of failure: RedisFailure?) -> RowState {
+        .warned(failure?.metricLabel ?? "connecting", figures: [("detail", failure?.detail ?? "")])
+    }
+}
+
+@available(*, unavailable)
+extension EmitterBridge: Sendable {}
