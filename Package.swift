@@ -148,6 +148,12 @@ let package = Package(
                 "Configuration", "Core", "Dialects", "HTTPCodec", "Operations", "Reactors", "RedisLink", "Rights",
                 "Service", "Sessions", "Topics", "Connections", "WebSocketCodec",
             ], inlined),
+        room(
+            "Fleet",
+            [
+                "Configuration", "Connections", "Core", "Operations", "Reactors", "RedisLink", "Rights", "Service",
+                "Sessions", "Topics", "Transports",
+            ]),
         room("Bus", ["Configuration", "Core", "Operations", "Reactors", "RedisLink", "Service", "Connections"], inlined),
         room(
             "Bridge",
@@ -158,13 +164,14 @@ let package = Package(
         room(
             "HTTPSurface",
             [
-                "Calls", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "HTTPCodec", "Operations",
-                "Reactors", "Rights", "Service", "Topics", "Connections", "Transports", "WebSocketCodec",
+                "Calls", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "Fleet", "HTTPCodec",
+                "Operations", "Reactors", "RedisLink", "Rights", "Service", "Topics", "Connections", "Transports",
+                "WebSocketCodec",
             ]),
         room(
             "Gateway",
             [
-                "Bridge", "Bus", "Calls", "CLinux", "Commands", "Configuration", "Core", "Dialects", "EventLogs",
+                "Bridge", "Bus", "Calls", "CLinux", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "Fleet",
                 "HTTPCodec", "HTTPSurface", "Operations", "Presence", "Reactors", "RedisLink", "Rights", "Service",
                 "Sessions", "Topics", "Connections", "Transports", "WebPages",
             ]),
@@ -251,7 +258,7 @@ let package = Package(
         tests("Operations", ["Operations", "Commands", "Configuration", "Core", "Reactors", "RedisLink", "Service"]),
         tests("Topics", ["Topics", "Commands", "Core", "Dialects", "Operations", "Reactors", "Rights", "Connections"]),
         tests("EventLogs", ["EventLogs", "Commands", "Core", "RedisLink", "Rights", "Topics"]),
-        tests("Calls", ["Calls"]),
+        tests("Calls", ["Calls", "Core", "RedisLink"]),
         tests("Presence", ["Presence", "Core"]),
         tests(
             "Sessions",
@@ -260,6 +267,7 @@ let package = Package(
                 "Connections",
             ]),
         tests("Transports", ["Transports", "Core", "Dialects", "Reactors", "Rights", "Topics", "Connections"]),
+        tests("Fleet", ["Fleet", "Core", "Operations", "Rights"]),
         tests("Bus", ["Bus", "Core", "Operations", "RedisLink"]),
         tests("Bridge", ["Bridge", "Core"]),
         tests("HTTPSurface", ["HTTPSurface", "Core", "EventLogs", "HTTPCodec"]),

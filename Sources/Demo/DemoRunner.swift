@@ -68,8 +68,8 @@ final class DemoRunner: NodeResident {
             transport: context.statistics, loop: reactor.statistics, namespaces: parts.access.namespaces,
             timed: TimedPublishes())
         let scheduler = try ReadScheduler(
-            reactor, limits: settings.limits, budgets: Budgets(settings.limits, nowMs: reactor.nowMs),
-            statistics: statistics)
+            reactor, limits: settings.limits,
+            budgets: Budgets(settings.limits, talkers: Talkers(), nowMs: reactor.nowMs), statistics: statistics)
         store = EventLog(
             reactor, link: redis.link, scripts: parts.scripts, keys: keys, limits: settings.limits,
             access: parts.access, scheduler: scheduler, statistics: statistics)

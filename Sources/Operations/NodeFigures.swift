@@ -12,6 +12,8 @@ public final class NodeFigures: Sendable {
     public let startedMs = Clock.monotonicMs()
     /// The limits of the node.
     let limits: Limits
+    /// A short digest of the settings that all nodes should share.
+    public let configHash: String
     /// Each shard's figures.
     public let shards = Registry<ShardStatistics>()
     /// Each shard's answers to HTTP requests.
@@ -48,8 +50,11 @@ public final class NodeFigures: Sendable {
     public let nodes: Guarded<NodeBook>
 
     /// Figures of the node `name` (ASCII), which logs in at Redis as `user` and answers on `routes`.
-    public init(_ limits: Limits, name: String, redisUser user: String, routes: AnsweredRoutes) {
+    public init(
+        _ limits: Limits, name: String, redisUser user: String, configHash: String, routes: AnsweredRoutes
+    ) {
         self.limits = limits
+        self.configHash = configHash
         self.routes = routes
         masters = MasterFigures(addressesMax: limits.clusterNodesMax)
         loads = Guarded(LoadBook(user: user))

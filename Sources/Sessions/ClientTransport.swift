@@ -25,6 +25,8 @@ public protocol ClientTransport: AnyObject {
     var peer: Peer? { get }
     /// The connection that takes events as they are encoded; `nil` where the transport does more with them.
     var eventConnection: Connection? { get }
+    /// The bytes that wait for the client.
+    var load: QueueLoad { get }
     /// Sends one unit.
     func send(_ unit: WireUnit)
     /// Sends an event that many share; false when the client reads too slowly to take it.

@@ -33,8 +33,8 @@ public final class Session: TopicClient, PresenceListener {
     private var isActing = false
     let sessionID: SessionID
     /// `nil` once the connection has ended; later answers are ignored.
-    private var output: (any SessionOutput)?
-    private unowned let services: SessionServices
+    private(set) var output: (any SessionOutput)?
+    unowned let services: SessionServices
     /// The time at which ``deadlineReached()`` must be called, monotonic milliseconds.
     private(set) var deadlineMs: Int
     private var memberships = Few<Membership>()
@@ -48,6 +48,10 @@ public final class Session: TopicClient, PresenceListener {
     /// Topics that count as held from the client's address.
     private var heldNoted = 0
     private var state: SessionState
+    /// Its number on the shard.
+    let number: Int
+    /// When it began, monotonic milliseconds.
+    public let openedMs: Int
 
     /// The event by which the scripts report that the set of followed topics has changed.
     private static let followsChanged = Array("follows:changed".utf8)
@@ -62,6 +66,8 @@ public final class Session: TopicClient, PresenceListener {
         self.output = output
         self.sessionID = sessionID
         self.encoding = encoding
+        number = services.newNumber()
+        openedMs = services.clock.nowMs
         state = SessionState(services.rules, caller: caller, address: output.address, nowMs: services.clock.nowMs)
         if !caller.isAnonymous { actions = state.begin(wallMs: services.clock.wallMs) }
         deadlineMs = state.deadlineMs
@@ -118,7 +124,7 @@ public final class Session: TopicClient, PresenceListener {
     var payer: Payer { services.callers.payer(state.caller, at: state.address) }
 
     /// The client's address; `nil` where it is not known.
-    var address: IPAddress? { state.address }
+    public var address: IPAddress? { state.address }
 
     /// The caller and payer of reads of topics.
     public var asker: ReadCaller? { ReadCaller(caller: CommandCaller(caller), payer: payer) }
@@ -352,7 +358,7 @@ public final class Session: TopicClient, PresenceListener {
     }
 
     /// Whether the session is a member of the topic, or is joining it.
-    func hears(_ topic: Topic) -> Bool {
+    public func hears(_ topic: Topic) -> Bool {
         memberships.contains { $0.feed.topic == topic } || followed[topic] != nil
     }
 

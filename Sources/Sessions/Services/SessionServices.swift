@@ -5,6 +5,9 @@ public import Topics
 ///
 /// Thread: the shard's.
 public final class SessionServices {
+    /// The beginning of the ids of sessions: `NODE.SHARD.`.
+    let idStart: [UInt8]
+    private var numbered = 0
     let clock: ShardClock
     let rules: SessionRules
     let topics: any TopicAccess
@@ -18,10 +21,12 @@ public final class SessionServices {
 
     /// The services of one shard.
     public init(
-        clock: ShardClock, rules: SessionRules, topics: any TopicAccess, encodings: EncodingTable, log: any LogAccess,
+        idStart: [UInt8], clock: ShardClock, rules: SessionRules, topics: any TopicAccess, encodings: EncodingTable,
+        log: any LogAccess,
         presence: any PresenceAccess, commands: any CommandAccess, callers: any CallerAccess,
         reports: any SessionReporting
     ) {
+        self.idStart = idStart
         self.clock = clock
         self.rules = rules
         self.topics = topics
@@ -31,6 +36,12 @@ public final class SessionServices {
         self.commands = commands
         self.callers = callers
         self.reports = reports
+    }
+
+    /// The number of the next session; no number is used twice.
+    func newNumber() -> Int {
+        numbered += 1
+        return numbered
     }
 }
 

@@ -18,6 +18,7 @@ extension TopicTable {
         if feed.round.bytes + FanoutRound.bytes(of: delivery) > limits.outboundBytesMax { hand(feed) }
         statistics.events.add(1)
         feed.namespace.events.add(1)
+        feed.count(delivery.message.data.count, nowMs: nowMs())
         feed.round.append(delivery)
         if timer.isConcerned(statistics.timed.number) { time(delivery, in: feed) }
         guard !feed.isQueued else { return }

@@ -1,4 +1,4 @@
-import Connections
+public import Connections
 public import Core
 public import Dialects
 import Operations
@@ -217,6 +217,9 @@ public final class PollingTransport: ClientTransport {
     }
 
     // MARK: Transport
+
+    /// The packets that wait until the client fetches them.
+    public var load: QueueLoad { queue.load }
 
     /// Packets of Engine.IO.
     public var framing: Framing { .packets }

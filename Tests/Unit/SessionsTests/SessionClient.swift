@@ -19,6 +19,8 @@ final class SessionClient: SessionOutput {
     let number: Int
     func topicsHeld(besides sessionID: SessionID) -> Int { 0 }
     var address: IPAddress? { nil }
+    let load = QueueLoad()
+    let dialectName = "model"
     private unowned let world: SessionWorld
     private var session: Session?
     /// Between the session and the client, where the session errs on purpose.
