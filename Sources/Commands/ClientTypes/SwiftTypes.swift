@@ -17,9 +17,14 @@ public struct SwiftTypes {
             "// Written by `switchboard types swift`; a change here is lost when it is written again.\n\n"
                 + "import SwitchboardClient\n"
         ]
-        parts += types.named.map { named in
-            comment(named.value.text, "") + declaration(ClientTypes.typeName(named.name), named.value.type, "")
-        }
+        // The name of a pack's type may also be the name of an event, so each kind has an enum of its own.
+        parts.append(
+            block(
+                "Shared", "The types that several commands, events and states share.",
+                types.named.map {
+                    comment($0.value.text, "    ")
+                        + declaration(SwiftTypes.typeName($0.name), $0.value.type, "    ")
+                }))
         parts.append(
             block("Commands", "The commands: a value of each is a call.", types.commands.map { command($0, "    ") }))
         parts.append(
@@ -112,7 +117,7 @@ public struct SwiftTypes {
         case .int: return ("Int", "")
         case .number: return ("Double", "")
         case .bool: return ("Bool", "")
-        case .named(let name): return (ClientTypes.typeName(name), "")
+        case .named(let name): return ("Shared." + SwiftTypes.typeName(name), "")
         case .list(let element):
             let (text, inside) = use(element, name, margin)
             return ("[\(text)]", inside)

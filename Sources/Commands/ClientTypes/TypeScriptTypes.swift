@@ -10,7 +10,7 @@ public struct TypeScriptTypes {
         var parts = ["// Written by `switchboard types typescript`; a change here is lost when it is written again.\n"]
         parts += types.named.map { named in
             comment(named.value.text)
-                + "export type \(ClientTypes.typeName(named.name)) = \(written(named.value.type));\n"
+                + "export type \(TypeScriptTypes.typeName(named.name)) = \(written(named.value.type));\n"
         }
         parts.append(
             block(
@@ -50,6 +50,12 @@ public struct TypeScriptTypes {
         text.isEmpty ? "" : "\(margin)/** \(text.replacing("*/", with: "* /")) */\n"
     }
 
+    /// The name of a declared type; those of the file's own three types are taken.
+    private static func typeName(_ name: String) -> String {
+        let name = ClientTypes.typeName(name)
+        return ["Commands", "Events", "States"].contains(name) ? name + "Value" : name
+    }
+
     /// A name as the key of a member.
     private func key(_ name: String) -> String {
         name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") } ? name : "'\(name)'"
@@ -66,7 +72,7 @@ public struct TypeScriptTypes {
         case .list(.union(let types)): "readonly (" + written(.union(types), margin) + ")[]"
         case .list(let element): "readonly " + written(element, margin) + "[]"
         case .union(let types): types.map { written($0, margin) }.joined(separator: " | ")
-        case .named(let name): ClientTypes.typeName(name)
+        case .named(let name): TypeScriptTypes.typeName(name)
         case .object(members: [], others: nil): "Record<string, never>"
         case .object(let members, let others):
             "{\n" + members.map { member(key($0.name) + ($0.isOptional ? "?" : ""), $0.type, margin) }.joined()

@@ -219,14 +219,17 @@ import Testing
 
                 import SwitchboardClient
 
-                public struct Track: Decodable, Sendable, Hashable {
-                    public var id: String
-                    public struct Artists: Decodable, Sendable, Hashable {
-                        public var name: String
+                /// The types that several commands, events and states share.
+                public enum Shared {
+                    public struct Track: Decodable, Sendable, Hashable {
+                        public var id: String
+                        public struct Artists: Decodable, Sendable, Hashable {
+                            public var name: String
+                        }
+                        public var artists: [Artists]
+                        public var by: String?
+                        public var more: JSONValue
                     }
-                    public var artists: [Artists]
-                    public var by: String?
-                    public var more: JSONValue
                 }
 
                 /// The commands: a value of each is a call.
@@ -250,7 +253,7 @@ import Testing
                             self.`default` = `default`
                         }
                         public struct Answer: Decodable, Sendable, Hashable {
-                            public var track: Track?
+                            public var track: Shared.Track?
                             public var votes: [String: Int]
                             public var at: Double
                             public var value: JSONValue
@@ -267,13 +270,13 @@ import Testing
                         public var how: String?
                     }
 
-                    public typealias TrackPlayed = Track
+                    public typealias TrackPlayed = Shared.Track
                 }
 
                 /// The states of topics, by namespace.
                 public enum States {
                     public struct Dj: Decodable, Sendable, Hashable {
-                        public var track: Track
+                        public var track: Shared.Track
                     }
                 }
 
