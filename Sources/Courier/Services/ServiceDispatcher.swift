@@ -36,6 +36,10 @@ final class ServiceDispatcher {
     private let callLink: (any RedisCalls)?
     private var isTaking = false
     private var isClaiming = false
+    /// Whether a reply with calls may have been lost: Redis counts them as this courier's, and they are read again.
+    private var mayLackClaimed = false
+    /// Calls that ended while a claim was under way, whose reply may still have them.
+    private var endedMeanwhile: Set<[UInt8]> = []
     private var hasGroups = false
     private var isOutboxFull = false
     private var held: [[UInt8]: Held] = [:]
@@ -51,6 +55,8 @@ final class ServiceDispatcher {
     private static let takeOverEveryMs = 15_000
     private static let takeOverIdleMs = 60_000
     private static let takeOverCount = 16
+    /// The most of this courier's own calls that are read again.
+    private static let againCount = 1_000
     /// Milliseconds after which a call is done or given up, since another courier takes it over after 60 s.
     private static let callMs = 45_000
     private static let questionMs = 10_000
@@ -206,23 +212,32 @@ final class ServiceDispatcher {
     }
 
     private func claim() {
-        let open = services.filter { hasRoom($0) }
-        guard let callLink, callLink.isReady, !isClaiming, !isOutboxFull, hasGroups, !open.isEmpty else { return }
+        // Calls that are read again are in hand already, as far as Redis is concerned.
+        let again = mayLackClaimed
+        let open = again ? services : services.filter { hasRoom($0) }
+        guard let callLink, callLink.isReady, !isClaiming, again || !isOutboxFull, hasGroups, !open.isEmpty else {
+            return
+        }
         isClaiming = true
         var call = RedisCall("XREADGROUP", Array("GROUP".utf8), Array("couriers".utf8), parts.name)
-        for word in ["COUNT", "16", "BLOCK", "1000", "STREAMS"] { call.append(word.utf8) }
+        call.append("COUNT")
+        call.append(decimal: again ? ServiceDispatcher.againCount : ServiceDispatcher.takeOverCount)
+        for word in ["BLOCK", "1000", "STREAMS"] { call.append(word.utf8) }
         for service in open { call.append(parts.keys.calls(of: service.name)) }
-        for _ in open { call.append(">") }
+        for _ in open { call.append(again ? "0" : ">" as StaticString) }
         callLink.call(call) { [weak self] in self?.claimed($0) }
     }
 
     private func claimed(_ result: Result<RESPValue, RedisFailure>) {
         isClaiming = false
+        defer { endedMeanwhile = [] }
         switch result {
         case .failure(let failure):
             // NOGROUP: Redis has lost the group.
             if failure.detail.hasPrefix("NOGROUP") { hasGroups = false }
+            mayLackClaimed = mayLackClaimed || failure.mayHaveExecuted
         case .success(let value):
+            mayLackClaimed = false
             for stream in value.elements ?? [] {
                 guard let parts = stream.elements, parts.count == 2, let key = parts[0].bytes,
                     let service = services.first(where: { self.parts.keys.calls(of: $0.name) == key })
@@ -252,7 +267,7 @@ final class ServiceDispatcher {
     private func hold(_ value: RESPValue, _ service: any OutsideService) {
         guard let call = ServiceCall(value) else { return }
         let id = Array(service.name.utf8) + [0x20] + call.entry
-        guard held[id] == nil, !isDraining else { return }
+        guard held[id] == nil, !endedMeanwhile.contains(id), !isDraining else { return }
         held[id] = Held(call: call, service: service, giveUpMs: monotonicMs() + ServiceDispatcher.callMs)
         make(id)
     }
@@ -293,6 +308,7 @@ final class ServiceDispatcher {
             guard let self else { return }
             // If ending it failed, another courier or this one takes the call over after a minute.
             held[id] = nil
+            if isClaiming { endedMeanwhile.insert(id) }
             guard case .success(let value) = ended, value.integer == 1 else { return }
             if answer == nil { counts.given += 1 } else { counts.called += 1 }
             if answer == nil {

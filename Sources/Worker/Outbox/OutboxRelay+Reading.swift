@@ -43,16 +43,17 @@ extension OutboxRelay {
 
     /// Finds the slots that have an entry in one of their streams.
     func look(_ slots: Range<Int>) {
-        var (found, left) = ([Int](), slots.count)
+        var (found, left, failed) = ([Int](), slots.count, false)
         let current = generation
         for slot in slots {
             var command = RedisCall("EXISTS")
             for name in parts.keys.outboxes(of: slot) { command.append(name) }
             link.call(command) { [weak self] result in
                 if case .success(let value) = result, value.integer != 0 { found.append(slot) }
+                if case .failure = result { failed = true }
                 left -= 1
                 guard let self, left == 0, generation == current else { return }
-                streams.looked(found)
+                streams.looked(found, failed: failed, nowMs: reactor.nowMs)
             }
         }
     }

@@ -91,11 +91,19 @@ struct OutboxStreams {
     }
 
     /// Takes the answer to a check: the slots that have entries.
-    mutating func looked(_ found: some Sequence<Int>) {
+    ///
+    /// When a slot did not answer, all slots are checked again after a pause.
+    mutating func looked(_ found: some Sequence<Int>, failed: Bool = false, nowMs: Int) {
         isLooking = false
         for slot in found {
             for stream in OutboxStream.all(of: slot) { woken(stream) }
         }
+        if failed { lookAgain(nowMs: nowMs) }
+    }
+
+    private mutating func lookAgain(nowMs: Int) {
+        leftOfAll = slots
+        lookMs = max(lookMs, nowMs + sweepMs)
     }
 
     /// Takes the answer to a reading; returns the indices of the entries to do.
@@ -116,8 +124,7 @@ struct OutboxStreams {
         reads -= 1
         // The check finds it again.
         active[stream]?.readFailed()
-        leftOfAll = slots
-        lookMs = max(lookMs, nowMs + sweepMs)
+        lookAgain(nowMs: nowMs)
     }
 
     /// A part of an entry was done or given up; returns the entry's payer after its last part.

@@ -118,6 +118,27 @@ import Testing
         #expect(world.dispatcher.counts.answered == 1 && world.dispatcher.isIdle)
     }
 
+    /// A reply that came too late was dropped, and its calls waited for a minute until somebody took them over.
+    @Test func callsWhoseReplyWasLostAreReadAgain() throws {
+        let world = try World()
+        try world.come("one", World.entry("1-0"))
+        #expect(world.one.asked.count == 1)
+        try world.calls.release(.failure(RedisFailure(.timedOut)))
+        world.work()
+        let claim = try #require(world.calls.log.last)
+        #expect(claim.suffix(2) == ["0", "0"] && claim.contains("1000") && world.streams().count == 4)
+        // One is in hand, one ends while Redis answers, and one was never seen.
+        try world.one.end(.success(bytes("{}")))
+        world.work()
+        try world.come("one", World.entry("1-0"), World.entry("2-0", #"{"n":2}"#))
+        #expect(world.one.asked.map(\.request) == [#"{"n":1}"#, #"{"n":2}"#] && world.finished.count == 1)
+        #expect(world.calls.log.last?.suffix(2) == [">", ">"])
+        // Redis certainly did nothing: nothing is read again.
+        try world.calls.release(.failure(RedisFailure(.readOnly)))
+        world.work()
+        #expect(world.calls.log.last?.suffix(2) == [">", ">"])
+    }
+
     @Test func servicesTakeTurnsAtBeingFirst() throws {
         let world = try World()
         try world.question("one")

@@ -19,7 +19,7 @@ import Testing
         var streams = streams(1)
         #expect(streams.nextMs == Int.min && streams.next(nowMs: 5) == .look(0..<1))
         #expect(streams.next(nowMs: 5) == nil && streams.nextMs == Int.max)
-        streams.looked([])
+        streams.looked([], nowMs: 0)
         #expect(streams.next(nowMs: 1_004) == nil && streams.nextMs == 1_005)
         #expect(streams.next(nowMs: 1_005) == .look(0..<1))
     }
@@ -29,7 +29,7 @@ import Testing
         var streams = streams(1)
         let first = OutboxStreamsTests.first
         _ = streams.next(nowMs: 0)
-        streams.looked([])
+        streams.looked([], nowMs: 0)
         streams.woken(first)
         #expect(streams.next(nowMs: 0) == .read(first, .new(after: nil)))
         #expect(streams.read(first, [entry(1), entry(2, parts: 2)], isFull: false) == [0, 1])
@@ -49,6 +49,20 @@ import Testing
         #expect(streams.next(nowMs: 0) == .read(first, .new(after: nil)), "all is done: from the start")
     }
 
+    /// A slot whose master was away was taken for empty, and its entries waited for the next turn, a minute later.
+    @Test func afterASlotDidNotAnswerAllAreLookedAtAgain() {
+        let count = OutboxStreams.looksMax * 2
+        var streams = streams(count)
+        _ = streams.next(nowMs: 0)
+        streams.looked([], failed: true, nowMs: 0)
+        #expect(streams.next(nowMs: 999) == nil && streams.nextMs == 1_000, "not at once")
+        for _ in 0..<2 {
+            guard case .look? = streams.next(nowMs: 1_000) else { return #expect(Bool(false)) }
+            streams.looked([], nowMs: 1_000)
+        }
+        #expect(streams.next(nowMs: 1_000) == nil && streams.nextMs == 2_000)
+    }
+
     @Test func allSlotsAreLookedAtFirstAndInTurnLater() {
         let count = OutboxStreams.looksMax * 2 + 7
         var streams = streams(count)
@@ -57,12 +71,12 @@ import Testing
             guard case .look(let range)? = streams.next(nowMs: 0) else { return #expect(Bool(false)) }
             seen += range
             #expect(streams.next(nowMs: 0) == nil && streams.nextMs == Int.max)
-            streams.looked([])
+            streams.looked([], nowMs: 0)
         }
         #expect(seen == Array(0..<count))
         #expect(streams.next(nowMs: 999) == nil && streams.nextMs == 1_000)
         #expect(streams.next(nowMs: 1_000) == .look(0..<OutboxStreams.looksMax))
-        streams.looked([3])
+        streams.looked([3], nowMs: 0)
         var read: Set<OutboxStream> = []
         while case .read(let stream, .new(nil))? = streams.next(nowMs: 1_000) {
             read.insert(stream)
@@ -76,8 +90,8 @@ import Testing
     @Test func fewStreamsAreReadAtOnceAndNoneTwice() {
         var streams = streams(2)
         guard case .look(let range)? = streams.next(nowMs: 0) else { return #expect(Bool(false)) }
-        streams.looked(range)
-        streams.looked(range)
+        streams.looked(range, nowMs: 0)
+        streams.looked(range, nowMs: 0)
         var read: [OutboxStream] = []
         while case .read(let stream, _)? = streams.next(nowMs: 0) { read.append(stream) }
         #expect(read.count == OutboxStreams.readsMax)
@@ -95,13 +109,13 @@ import Testing
         var streams = streams(1)
         let first = OutboxStreamsTests.first
         _ = streams.next(nowMs: 0)
-        streams.looked([])
+        streams.looked([], nowMs: 0)
         streams.woken(first)
         #expect(streams.next(nowMs: 0) == .read(first, .new(after: nil)))
         streams.readFailed(first, nowMs: 0)
         #expect(streams.next(nowMs: 999) == nil && streams.nextMs == 1_000)
         #expect(streams.next(nowMs: 1_000) == .look(0..<1))
-        streams.looked([0])
+        streams.looked([0], nowMs: 0)
         #expect(streams.next(nowMs: 1_000) == .read(first, .new(after: nil)))
     }
 }
