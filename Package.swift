@@ -92,6 +92,7 @@ let package = Package(
         room("Dialects", ["Core"], inlined),
         room("Configuration", ["Core"]),
         room("Push", ["Core"]),
+        room("Traces", ["Core"], inlined),
 
         // The machine.
         room("Compression", ["Core", "WebSocketCodec", "CZlib"], inlined),
@@ -117,7 +118,7 @@ let package = Package(
             "Topics",
             [
                 "Commands", "Compression", "Core", "Dialects", "Operations", "Reactors", "Rights", "Connections",
-                "WebSocketCodec",
+                "Traces", "WebSocketCodec",
             ], inlined),
         room(
             "EventLogs",
@@ -140,6 +141,7 @@ let package = Package(
             "Sessions",
             [
                 "Commands", "Core", "Dialects", "Operations", "Reactors", "Rights", "Service", "Topics", "Connections",
+                "Traces",
             ], inlined),
         room(
             "Transports",
@@ -159,7 +161,7 @@ let package = Package(
             [
                 "Bus", "Calls", "CLinux", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "HTTPCodec",
                 "HTTPSurface", "Operations", "Presence", "Reactors", "RedisLink", "Rights", "Service", "Sessions",
-                "Topics", "Connections", "Transports", "WebPages",
+                "Topics", "Connections", "Traces", "Transports", "WebPages",
             ]),
         // The shop of `switchboard dev`.
         room(
@@ -229,6 +231,7 @@ let package = Package(
         tests("Dialects", ["Dialects", "Core"]),
         tests("Configuration", ["Configuration", "Core"]),
         tests("Push", ["Push", "Core"]),
+        tests("Traces", ["Traces", "Core"]),
         tests("Reactors", ["Reactors", "CLinux"]),
         tests("Connections", ["Connections", "Reactors", "Core", "CLinux", "COpenSSL"]),
         tests("Rights", ["Rights", "Core", "COpenSSL"]),
@@ -242,7 +245,11 @@ let package = Package(
         tests("Bench", ["switchboard-bench", "Core"]),
         tests("Service", ["Service", "Core", "RedisLink"]),
         tests("Operations", ["Operations", "Configuration", "Core", "Reactors", "RedisLink", "Service"]),
-        tests("Topics", ["Topics", "Commands", "Core", "Dialects", "Operations", "Reactors", "Rights", "Connections"]),
+        tests(
+            "Topics",
+            [
+                "Topics", "Commands", "Core", "Dialects", "Operations", "Reactors", "Rights", "Connections", "Traces",
+            ]),
         tests("EventLogs", ["EventLogs", "Commands", "Core", "RedisLink", "Rights", "Topics"]),
         tests("Calls", ["Calls"]),
         tests("Presence", ["Presence", "Core"]),
@@ -250,7 +257,7 @@ let package = Package(
             "Sessions",
             [
                 "Sessions", "Commands", "Core", "Dialects", "Operations", "Reactors", "Rights", "Service", "Topics",
-                "Connections",
+                "Connections", "Traces",
             ]),
         tests("Transports", ["Transports", "Core", "Dialects", "Reactors", "Rights", "Topics", "Connections"]),
         tests("Bus", ["Bus", "Core", "Operations", "RedisLink"]),

@@ -14,6 +14,7 @@ import Rights
 import Service
 import Sessions
 import Topics
+import Traces
 import Transports
 
 /// The rooms of a shard are made here, each from the ones below it.
@@ -31,7 +32,7 @@ extension Shard {
     /// The services of a shard's sessions.
     static func services(
         _ node: Node, _ clock: ShardClock, _ statistics: ShardStatistics, _ deflation: Deflation, _ log: EventLog,
-        _ topics: TopicTable<Session>, _ presence: PresenceTracker, _ commands: CommandService
+        _ topics: TopicTable<Session>, _ presence: PresenceTracker, _ commands: CommandService, _ trace: SessionTrace
     ) -> SessionServices {
         SessionServices(
             clock: clock,
@@ -40,7 +41,7 @@ extension Shard {
             topics: topics, encodings: EncodingTable(written: statistics.encodings, deflation: deflation), log: log,
             presence: presence, commands: SessionCommands(commands, log),
             callers: SessionCallers(node.gate, node.rates, node.clientLog, node.limits, clock, statistics),
-            reports: SessionReports(node.clientLog, clock, statistics))
+            reports: SessionReports(node.clientLog, clock, statistics), trace: trace)
     }
 
     /// Logs a script's fault for its author, by the lines of its file.

@@ -16,6 +16,7 @@ import Service
 import Sessions
 import Synchronization
 import Topics
+import Traces
 import Transports
 
 /// One reactor thread: its listeners, connections, sessions, topics, and its links to Redis.
@@ -30,6 +31,8 @@ final class Shard {
     let statistics: ShardStatistics
     let store: EventLog
     let topics: TopicTable<Session>
+    /// The record of what became of sessions.
+    let trace: SessionTrace
     let commands: CommandService
     let presence: PresenceTracker
     let transports: TransportContext
@@ -95,11 +98,12 @@ final class Shard {
             scheduler: scheduler, replicas: replicas, wallMs: { [clock = node.clock] in clock.wallMs })
         presence = try Shard.presence(node, index, reactor, link, scheduler, statistics)
         commands = Shard.commands(node, index, link, replicas, scheduler, statistics, clock, store)
+        let trace = SessionTrace(bytesMax: node.limits.traceBytesMax / node.shards.count, nowMs: { reactor.nowMs })
+        self.trace = trace
         topics = TopicTable(
-            limits: node.limits, store: store, channels: BusInterest(bus: bus),
-            statistics: statistics,
+            limits: node.limits, store: store, channels: BusInterest(bus: bus), statistics: statistics, trace: trace,
             nowMs: { reactor.nowMs })
-        let services = Shard.services(node, clock, statistics, deflation, store, topics, presence, commands)
+        let services = Shard.services(node, clock, statistics, deflation, store, topics, presence, commands, trace)
         let open = OpenTransports(count: statistics.sessions)
         let rights = Shard.rights(node, clock, link, store, open)
         rightsEnforcer = RightsEnforcer(rights)
@@ -182,6 +186,7 @@ final class Shard {
             node.crowds.sweep(nowMs: nowMs)
         }
         topics.sweep()
+        trace.sweep()
         presence.sweep()
         store.sweep()
         scheduler.sweep()

@@ -1,5 +1,6 @@
 public import Service
 public import Topics
+public import Traces
 
 /// The services that peers and sessions use; made once a shard, so that each of them holds a single reference.
 ///
@@ -15,12 +16,14 @@ public final class SessionServices {
     let callers: any CallerAccess
     /// The figures and the log.
     public let reports: any SessionReporting
+    /// The record of what became of sessions.
+    public let trace: SessionTrace
 
     /// The services of one shard.
     public init(
         clock: ShardClock, rules: SessionRules, topics: any TopicAccess, encodings: EncodingTable, log: any LogAccess,
         presence: any PresenceAccess, commands: any CommandAccess, callers: any CallerAccess,
-        reports: any SessionReporting
+        reports: any SessionReporting, trace: SessionTrace
     ) {
         self.clock = clock
         self.rules = rules
@@ -31,6 +34,7 @@ public final class SessionServices {
         self.commands = commands
         self.callers = callers
         self.reports = reports
+        self.trace = trace
     }
 }
 

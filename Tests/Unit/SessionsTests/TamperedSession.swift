@@ -127,6 +127,7 @@ final class TamperedSession: SessionOutput, SessionBudget {
 
     var address: IPAddress? { client.address }
     func topicsHeld(besides sessionID: SessionID) -> Int { client.topicsHeld(besides: sessionID) }
+    func firstWaiting(of topic: Topic) -> Position? { nil }
     func send(_ delivery: Delivery, _ encoding: Encoding, at sessionID: SessionID, isBacklog: Bool) -> Bool {
         client.send(delivery, encoding, at: sessionID, isBacklog: isBacklog)
     }
