@@ -149,19 +149,26 @@ let package = Package(
                 "Configuration", "Core", "Dialects", "HTTPCodec", "Operations", "Reactors", "RedisLink", "Rights",
                 "Service", "Sessions", "Topics", "Connections", "WebSocketCodec",
             ], inlined),
+        room(
+            "Fleet",
+            [
+                "Configuration", "Connections", "Core", "Operations", "Reactors", "RedisLink", "Rights", "Service",
+                "Sessions", "Topics", "Transports",
+            ]),
         room("Bus", ["Configuration", "Core", "Operations", "Reactors", "RedisLink", "Service", "Connections"], inlined),
         room(
             "HTTPSurface",
             [
-                "Calls", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "HTTPCodec", "Operations",
-                "Reactors", "Rights", "Service", "Topics", "Connections", "Transports", "WebSocketCodec",
+                "Calls", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "Fleet", "HTTPCodec",
+                "Operations", "Reactors", "RedisLink", "Rights", "Service", "Topics", "Connections", "Transports",
+                "WebSocketCodec",
             ]),
         room(
             "Gateway",
             [
-                "Bus", "Calls", "CLinux", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "HTTPCodec",
-                "HTTPSurface", "Operations", "Presence", "Reactors", "RedisLink", "Rights", "Service", "Sessions",
-                "Topics", "Connections", "Traces", "Transports", "WebPages",
+                "Bus", "Calls", "CLinux", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "Fleet",
+                "HTTPCodec", "HTTPSurface", "Operations", "Presence", "Reactors", "RedisLink", "Rights", "Service",
+                "Sessions", "Topics", "Connections", "Traces", "Transports", "WebPages",
             ]),
         // The shop of `switchboard dev`.
         room(
@@ -251,7 +258,7 @@ let package = Package(
                 "Topics", "Commands", "Core", "Dialects", "Operations", "Reactors", "Rights", "Connections", "Traces",
             ]),
         tests("EventLogs", ["EventLogs", "Commands", "Core", "RedisLink", "Rights", "Topics"]),
-        tests("Calls", ["Calls"]),
+        tests("Calls", ["Calls", "Core", "RedisLink"]),
         tests("Presence", ["Presence", "Core"]),
         tests(
             "Sessions",
@@ -260,6 +267,7 @@ let package = Package(
                 "Connections", "Traces",
             ]),
         tests("Transports", ["Transports", "Core", "Dialects", "Reactors", "Rights", "Topics", "Connections"]),
+        tests("Fleet", ["Fleet", "Core", "Operations", "Rights"]),
         tests("Bus", ["Bus", "Core", "Operations", "RedisLink"]),
         tests("HTTPSurface", ["HTTPSurface", "Core", "EventLogs", "HTTPCodec"]),
         tests("Gateway", ["Gateway", "Commands", "Configuration", "Core", "EventLogs", "Rights", "Scripts"]),

@@ -5,6 +5,8 @@ internal import Reactors
 extension Connection {
     /// Bytes waiting to be written.
     public var queuedBytes: Int { outbound.queue.byteCount }
+    /// The bytes that wait for the peer, and since when.
+    public var load: QueueLoad { QueueLoad(bytes: outbound.queue.byteCount, oldestMs: outbound.queue.oldestMs) }
 
     /// The waiting bytes that count against the bound: a requested backlog is no sign of a slow reader.
     public var unowedBytes: Int { outbound.unowedBytes }

@@ -27,6 +27,9 @@ public struct FetchQueue {
     /// The time at which the oldest frame was queued, monotonic milliseconds; `nil` when none waits.
     public var oldestMs: Int? { entries.first?.enqueuedMs }
 
+    /// The waiting bytes, and since when.
+    public var load: QueueLoad { QueueLoad(bytes: byteCount, oldestMs: oldestMs) }
+
     /// Adds a frame of so many packets that stands for `item`, or for a message of the gateway's own.
     ///
     /// `isBacklog`: the client requested it by its position.

@@ -353,6 +353,10 @@ public struct Limits: Sendable, Equatable {
     public var shardSweepMs = 250
     /// Time for which one shard waits for the others' reports on a topic.
     public var reportWaitMs = 1_000
+    /// Time for which a question over all nodes waits for their answers; those that are missing are named.
+    public var fleetWaitMs = 250
+    /// Questions over all nodes that a node asks, and that it answers, in a second; burst four seconds' worth.
+    public var fleetQuestionsPerSecond = 10
     /// Longest wait of a starting gateway for its links to Redis before it listens all the same.
     public var listenGraceMs = 3_000
     /// Time for which a loop may be blocked before the process ends itself; 0: for ever.

@@ -65,7 +65,8 @@ final class DemoRunner: NodeResident {
         }
         self.redis = redis
         let scheduler = try ReadScheduler(
-            reactor, limits: settings.limits, budgets: Budgets(settings.limits, nowMs: reactor.nowMs),
+            reactor, limits: settings.limits,
+            budgets: Budgets(settings.limits, talkers: Talkers(), nowMs: reactor.nowMs),
             statistics: ShardStatistics(transport: context.statistics, loop: reactor.statistics))
         store = EventLog(
             reactor, link: redis.link, scripts: parts.scripts, keys: keys, limits: settings.limits,

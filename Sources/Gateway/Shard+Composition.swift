@@ -4,6 +4,7 @@ import Configuration
 import Connections
 import Core
 import EventLogs
+import Fleet
 import HTTPCodec
 import HTTPSurface
 import Operations
@@ -31,17 +32,18 @@ extension Shard {
 
     /// The services of a shard's sessions.
     static func services(
-        _ node: Node, _ clock: ShardClock, _ statistics: ShardStatistics, _ deflation: Deflation, _ log: EventLog,
-        _ topics: TopicTable<Session>, _ presence: PresenceTracker, _ commands: CommandService, _ trace: SessionTrace
+        _ node: Node, _ index: Int, _ clock: ShardClock, _ statistics: ShardStatistics, _ deflation: Deflation,
+        _ log: EventLog, _ topics: TopicTable<Session>, _ presence: PresenceTracker, _ commands: CommandService,
+        _ trace: SessionTrace
     ) -> SessionServices {
         SessionServices(
-            clock: clock,
+            idStart: Array("\(node.name).\(index).".utf8), clock: clock,
             rules: SessionRules(
                 limits: node.limits, access: node.access, budget: SessionBudgets(node, clock, log, topics)),
             topics: topics, encodings: EncodingTable(written: statistics.encodings, deflation: deflation), log: log,
             presence: presence, commands: SessionCommands(commands, log),
             callers: SessionCallers(node.gate, node.rates, node.clientLog, node.limits, clock, statistics),
-            reports: SessionReports(node.clientLog, clock, statistics), trace: trace)
+            reports: SessionReports(node.clientLog, node.talkers, clock, statistics), trace: trace)
     }
 
     /// Logs a script's fault for its author, by the lines of its file.
@@ -106,6 +108,21 @@ extension Shard {
                 statistics: transports.statistics, rates: node.rates, budgets: node.budgets))
     }
 
+    /// The questions over all nodes, and this shard's answers to them.
+    static func fleet(
+        _ node: Node, _ index: Int, _ transports: TransportContext, _ topics: TopicTable<Session>,
+        _ link: any RedisCalls, _ reactor: Reactor
+    ) throws(Errno) -> FleetService {
+        let context = FleetContext(
+            nodeName: node.name, shard: index, shardCount: node.shards.count, keys: node.keys, link: link,
+            clock: transports.clock, limits: node.limits, access: node.fleet, figures: node.figures,
+            statistics: transports.statistics, send: { node.shards[$1].send(.fleet($0)) })
+        let answers = ShardAnswers(
+            nodeName: node.name, shard: index, open: transports.open, topics: topics, metrics: node.metrics,
+            talkers: node.talkers, clock: transports.clock)
+        return try FleetService(context, answers, reactor)
+    }
+
     /// The rooms below the HTTP interface.
     struct HTTPParts {
         let commands: CommandService
@@ -115,6 +132,7 @@ extension Shard {
         let audit: TopicAudit
         let transports: TransportContext
         let polling: PollingServer
+        let fleet: FleetService
     }
 
     /// The HTTP interface of a shard.
@@ -123,7 +141,7 @@ extension Shard {
             clock: parts.transports.clock, limits: node.limits, statistics: parts.transports.statistics,
             gate: node.gate, rates: node.rates, callRights: node.callRights, library: node.library,
             dialects: node.dialects, health: node.health, memory: node.memory, log: node.log,
-            clientLog: node.clientLog, accessLog: node.accessLog, options: node.http)
+            clientLog: node.clientLog, talkers: node.talkers, accessLog: node.accessLog, options: node.http)
         let services = Router.Services(
             commands: parts.commands, topics: parts.topics, access: node.access,
             reading: TopicReading(
@@ -133,6 +151,8 @@ extension Shard {
             members: parts.members,
             deadLetters: DeadLetters(link: link, scripts: node.scripts, keys: node.keys, limits: node.limits),
             budgets: node.budgets, metrics: node.metrics, documents: node.documents, polling: parts.polling,
+            fleet: parts.fleet,
+            queues: QueueReader(link: link, keys: node.keys, services: node.library.catalogue.services),
             extra: node.extraRoutes?(
                 ExtraRouteParts(context: context, commands: parts.commands, topics: parts.topics, reactor: reactor)))
         return HTTPServer(

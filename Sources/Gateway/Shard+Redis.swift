@@ -4,6 +4,7 @@ import Commands
 import Configuration
 import Connections
 import Core
+import Fleet
 import Operations
 import Presence
 import Reactors
@@ -85,6 +86,7 @@ extension Shard: BusReceiver {
     }
 
     private func pass(_ message: [UInt8]) {
+        if NodeInbox.isFleet(message) { return fleet.received(message) }
         if NodeInbox.isAnswer(message) { commands.asks.received(message) } else { polling.take(.relay(message)) }
     }
 

@@ -6,6 +6,7 @@ import Connections
 import Core
 import Dialects
 import EventLogs
+import Fleet
 import HTTPSurface
 import Operations
 import Presence
@@ -37,6 +38,7 @@ final class Shard {
     let presence: PresenceTracker
     let transports: TransportContext
     let polling: PollingServer
+    let fleet: FleetService
     private let http: HTTPServer
     private let rightsEnforcer: RightsEnforcer
     /// On the first shard only.
@@ -103,7 +105,8 @@ final class Shard {
         topics = TopicTable(
             limits: node.limits, store: store, channels: BusInterest(bus: bus), statistics: statistics, trace: trace,
             nowMs: { reactor.nowMs })
-        let services = Shard.services(node, clock, statistics, deflation, store, topics, presence, commands, trace)
+        let services = Shard.services(
+            node, index, clock, statistics, deflation, store, topics, presence, commands, trace)
         let open = OpenTransports(count: statistics.sessions)
         let rights = Shard.rights(node, clock, link, store, open)
         rightsEnforcer = RightsEnforcer(rights)
@@ -114,11 +117,12 @@ final class Shard {
         audit = TopicAudit(shard: index, count: node.shards.count, limits: node.limits) {
             node.shards[$1].send(.audit($0))
         }
+        fleet = try Shard.fleet(node, index, transports, topics, link, reactor)
         http = Shard.http(
             node,
             HTTPParts(
                 commands: commands, topics: store, presence: presence, members: rights.store, audit: audit,
-                transports: transports, polling: polling), link, reactor)
+                transports: transports, polling: polling, fleet: fleet), link, reactor)
         store.onScriptFault = Shard.scriptFaults(node, statistics)
         reporter.lastEvent = { [unowned store] in store.witness }
         store.lastDelivered = { [unowned topics] in topics.position($0) }
@@ -247,6 +251,7 @@ final class Shard {
                 report.published = store.published(topic)
                 return report
             }
+        case .fleet(let order): fleet.take(order)
         case .polling(let message): polling.take(message)
         case .rights(let change): rightsEnforcer.take(change)
         case .listen(let plan): open(plan)

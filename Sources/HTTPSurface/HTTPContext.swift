@@ -28,6 +28,8 @@ public final class HTTPContext {
     let memory: MemoryWatch
     let log: Log
     let clientLog: ClientLog
+    /// Counts refused requests by caller.
+    let talkers: Talkers
     /// `nil` unless every request and connection is logged.
     let accessLog: ClientAccess?
     let options: HTTPOptions
@@ -36,7 +38,7 @@ public final class HTTPContext {
     public init(
         clock: ShardClock, limits: Limits, statistics: ShardStatistics, gate: CallerGate, rates: CallerRates,
         callRights: CallRights, library: ScriptLibrary, dialects: DialectRegistry, health: Health, memory: MemoryWatch,
-        log: Log, clientLog: ClientLog, accessLog: ClientAccess?, options: HTTPOptions
+        log: Log, clientLog: ClientLog, talkers: Talkers, accessLog: ClientAccess?, options: HTTPOptions
     ) {
         self.clock = clock
         self.limits = limits
@@ -50,6 +52,7 @@ public final class HTTPContext {
         self.memory = memory
         self.log = log
         self.clientLog = clientLog
+        self.talkers = talkers
         self.accessLog = accessLog
         self.options = options
     }

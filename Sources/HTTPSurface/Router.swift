@@ -3,6 +3,7 @@ import Commands
 import Core
 import Dialects
 public import EventLogs
+public import Fleet
 import HTTPCodec
 public import Operations
 import Reactors
@@ -35,6 +36,10 @@ public final class Router {
         public let documents: OpenAPIDocuments
         /// The polling sessions.
         public let polling: PollingServer
+        /// Questions over all nodes.
+        public let fleet: FleetService
+        /// The work that waits for workers and couriers.
+        public let queues: QueueReader
         /// The routes beside the gateway's own; `nil` where there are none.
         public let extra: (any ExtraRoutes)?
 
@@ -42,7 +47,8 @@ public final class Router {
         public init(
             commands: CommandService, topics: EventLog, access: AccessPolicy, reading: TopicReading,
             members: any MembershipWriter, deadLetters: DeadLetters, budgets: Budgets, metrics: Metrics,
-            documents: OpenAPIDocuments, polling: PollingServer, extra: (any ExtraRoutes)?
+            documents: OpenAPIDocuments, polling: PollingServer, fleet: FleetService, queues: QueueReader,
+            extra: (any ExtraRoutes)?
         ) {
             self.commands = commands
             self.topics = topics
@@ -54,6 +60,8 @@ public final class Router {
             self.metrics = metrics
             self.documents = documents
             self.polling = polling
+            self.fleet = fleet
+            self.queues = queues
             self.extra = extra
         }
     }
@@ -69,6 +77,7 @@ public final class Router {
     private let userData: UserDataRoute
     private let deadLetters: DeadLetterRoute
     private let health: HealthRoute
+    private let fleet: FleetRoute
     private let description: OpenAPIRoute
     private let polling: PollingRoute
     private let extra: (any ExtraRoutes)?
@@ -92,6 +101,8 @@ public final class Router {
         deadLetters = DeadLetterRoute(context: context, deadLetters: services.deadLetters)
         health = HealthRoute(
             health: context.health, figures: services.metrics.figures, nodeName: services.reading.nodeName)
+        fleet = FleetRoute(
+            context: context, fleet: services.fleet, queues: services.queues, figures: services.metrics.figures)
         description = OpenAPIRoute(context, services.documents)
         polling = PollingRoute(context: context, polling: services.polling, opener: opener)
         extra = services.extra
@@ -189,6 +200,16 @@ public final class Router {
         case .exportUser, .eraseUser: userData.answer(request, respond)
         case .deadLetters, .dropDeadLetters, .retryDeadLetters: deadLetters.answer(request, respond)
         case .health: health.answer(respond)
+        case .nodes: fleet.ask(.nodes, as: "nodes", request, respond)
+        case .topTopics: fleet.ask(.topics, as: "topics", request, respond)
+        case .sessions: fleet.ask(.sessions, as: "sessions", request, respond)
+        case .slowSessions: fleet.ask(.slow, as: "sessions", request, respond)
+        case .talkers: fleet.ask(.talkers, as: "talkers", request, respond)
+        case .closeSession: fleet.close(request, respond)
+        case .outbox: fleet.outbox(request, respond)
+        case .workers: fleet.workers(request, respond)
+        case .couriers: fleet.couriers(request, respond)
+        case .webhooks: fleet.webhooks(request, respond)
         case .openAPI: description.answer(request, respond)
         case .command: commands.answer(request, name: request.segments[2], respond)
         }

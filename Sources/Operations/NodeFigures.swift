@@ -10,6 +10,8 @@ public import Service
 public final class NodeFigures: Sendable {
     /// When the node was made, monotonic milliseconds.
     public let startedMs = Clock.monotonicMs()
+    /// A short digest of the settings that all nodes should share.
+    public let configHash: String
     /// Each shard's figures.
     public let shards = Registry<ShardStatistics>()
     /// The bus's figures.
@@ -38,7 +40,8 @@ public final class NodeFigures: Sendable {
     public let nodes: Guarded<NodeBook>
 
     /// Figures of the node `name` (ASCII), which logs in at Redis as `user`.
-    public init(_ limits: Limits, name: String, redisUser user: String) {
+    public init(_ limits: Limits, name: String, redisUser user: String, configHash: String) {
+        self.configHash = configHash
         masters = MasterFigures(addressesMax: limits.clusterNodesMax)
         loads = Guarded(LoadBook(user: user))
         servers = Guarded(

@@ -27,6 +27,8 @@ public protocol ClientTransport: AnyObject {
     var eventConnection: Connection? { get }
     /// The items that have not been written, in order.
     var waitingItems: [OutboundItem] { get }
+    /// The bytes that wait for the client.
+    var load: QueueLoad { get }
     /// Sends one unit.
     func send(_ unit: WireUnit)
     /// Sends an event that many share; false when the client reads too slowly to take it.

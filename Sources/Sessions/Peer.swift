@@ -121,6 +121,11 @@ public final class Peer: SessionOutput {
     /// The sessions of the connection.
     public var sessions: [Session] { Array(attached) }
 
+    /// Visits the sessions, without a list of them.
+    public func visitSessions(_ visit: (Session) -> Void) {
+        for session in attached { visit(session) }
+    }
+
     // MARK: The dialect machine
 
     /// Passes input to the dialect machine and performs its steps; false when no step was a request to a session.
@@ -203,6 +208,10 @@ public final class Peer: SessionOutput {
     // MARK: From the sessions
 
     var address: IPAddress? { transport?.address }
+
+    var load: QueueLoad { transport?.load ?? QueueLoad() }
+
+    var dialectName: String { dialect.encoders.first?.name ?? "" }
 
     func topicsHeld(besides sessionID: SessionID) -> Int {
         attached.reduce(0) { $1.sessionID == sessionID ? $0 : $0 + $1.heldCount }

@@ -34,7 +34,7 @@ public final class Session: TopicClient, PresenceListener {
     private var isActing = false
     /// Number of changes in the record, which is bounded.
     var tracedChanges: UInt8 = 0
-    /// The number of the session in the record of its shard, 1 or more.
+    /// Its number on the shard, 1 or more.
     public let number: UInt32
     let sessionID: SessionID
     /// `nil` once the connection has ended; later answers are ignored.
@@ -53,6 +53,8 @@ public final class Session: TopicClient, PresenceListener {
     /// Topics that count as held from the client's address.
     private var heldNoted = 0
     private var state: SessionState
+    /// When it began, monotonic milliseconds.
+    public let openedMs: Int
 
     /// The event by which the scripts report that the set of followed topics has changed.
     private static let followsChanged = Array("follows:changed".utf8)
@@ -67,6 +69,7 @@ public final class Session: TopicClient, PresenceListener {
         self.output = output
         self.sessionID = sessionID
         self.encoding = encoding
+        openedMs = services.clock.nowMs
         state = SessionState(services.rules, caller: caller, address: output.address, nowMs: services.clock.nowMs)
         let (kind, name) = Session.traced(caller)
         number = services.trace.opened(kind, name: name, address: output.address, dialect: encoding.name)
@@ -128,7 +131,7 @@ public final class Session: TopicClient, PresenceListener {
     var payer: Payer { services.callers.payer(state.caller, at: state.address) }
 
     /// The client's address; `nil` where it is not known.
-    var address: IPAddress? { state.address }
+    public var address: IPAddress? { state.address }
 
     /// The caller and payer of reads of topics.
     public var asker: ReadCaller? { ReadCaller(caller: CommandCaller(caller), payer: payer) }
@@ -367,7 +370,7 @@ public final class Session: TopicClient, PresenceListener {
     }
 
     /// Whether the session is a member of the topic, or is joining it.
-    func hears(_ topic: Topic) -> Bool {
+    public func hears(_ topic: Topic) -> Bool {
         memberships.contains { $0.feed.topic == topic } || followed[topic] != nil
     }
 

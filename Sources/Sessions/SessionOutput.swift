@@ -1,3 +1,4 @@
+import Connections
 import Core
 import Dialects
 import Topics
@@ -8,6 +9,10 @@ import Topics
 protocol SessionOutput: AnyObject {
     /// The client's address; `nil` where it is not known. Its budget is charged for a client without other credentials.
     var address: IPAddress? { get }
+    /// The bytes that wait for the client.
+    var load: QueueLoad { get }
+    /// The name of the client's protocol.
+    var dialectName: String { get }
     /// Number of topics that the other sessions of the connection hold.
     func topicsHeld(besides sessionID: SessionID) -> Int
     /// Sends a message through a client session; `ref` is that of the request it answers.

@@ -24,6 +24,9 @@ extension ConnectionTransport {
     /// Does nothing: the connection was open before it was handed over.
     public func opened(_ connection: Connection) {}
 
+    /// The bytes that wait for the client.
+    public var load: QueueLoad { connection.load }
+
     /// The client's connection.
     public var eventConnection: Connection? { connection }
 

@@ -14,6 +14,8 @@ public final class GatewayRoute: Sendable {
         case exportUser, eraseUser
         case deadLetters, dropDeadLetters, retryDeadLetters
         case health, openAPI, command
+        case nodes, topTopics, sessions, slowSessions, talkers, closeSession
+        case outbox, workers, couriers, webhooks
     }
 
     /// The callers that a route is for.

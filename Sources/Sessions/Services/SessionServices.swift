@@ -6,6 +6,8 @@ public import Traces
 ///
 /// Thread: the shard's.
 public final class SessionServices {
+    /// The beginning of the ids of sessions: `NODE.SHARD.`.
+    let idStart: [UInt8]
     let clock: ShardClock
     let rules: SessionRules
     let topics: any TopicAccess
@@ -21,10 +23,12 @@ public final class SessionServices {
 
     /// The services of one shard.
     public init(
-        clock: ShardClock, rules: SessionRules, topics: any TopicAccess, encodings: EncodingTable, log: any LogAccess,
+        idStart: [UInt8], clock: ShardClock, rules: SessionRules, topics: any TopicAccess, encodings: EncodingTable,
+        log: any LogAccess,
         presence: any PresenceAccess, commands: any CommandAccess, callers: any CallerAccess,
         reports: any SessionReporting, trace: SessionTrace
     ) {
+        self.idStart = idStart
         self.clock = clock
         self.rules = rules
         self.topics = topics

@@ -105,6 +105,10 @@ public final class LocalTopic<Client: TopicClient> {
     private(set) var aheadCount = 0
     /// When the last member left, monotonic milliseconds; the channel is given up some time later.
     var emptySinceMs: Int?
+    /// The events of the last minute.
+    private var traffic = TopicTraffic()
+    /// Its index in the table's list.
+    var listPlace = 0
 
     /// A topic without members, which continues the counts of its earlier stay on this shard.
     init(topic: Topic, ledger: TopicLedger) {
@@ -114,6 +118,15 @@ public final class LocalTopic<Client: TopicClient> {
     }
 
     var isEmpty: Bool { members.isEmpty && joining.isEmpty }
+
+    /// The number of live members.
+    public var memberCount: Int { members.count }
+
+    /// Counts an event for the members.
+    func count(_ bytes: Int, nowMs: Int) { traffic.count(bytes, members: members.count, nowMs: nowMs) }
+
+    /// Events, and bytes of them handed to members, per minute.
+    public func perMinute(nowMs: Int) -> (events: Int, bytes: Int) { traffic.perMinute(nowMs: nowMs) }
 
     /// Adds a live member; returns its place.
     func add(_ client: Client, ahead: Position?) -> Int {

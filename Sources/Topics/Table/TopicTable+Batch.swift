@@ -18,6 +18,7 @@ extension TopicTable {
         // A round cannot keep up: the members' own queues must then detect slow readers.
         if feed.round.bytes + FanoutRound.bytes(of: delivery) > limits.outboundBytesMax { hand(feed) }
         statistics.events.add(1)
+        feed.count(delivery.message.data.count, nowMs: nowMs())
         feed.round.append(delivery)
         guard !feed.isQueued else { return }
         feed.isQueued = true

@@ -17,6 +17,8 @@ public final class TopicTable<Client: TopicClient> {
     let nowMs: () -> Int
     private let channels: any ChannelInterest
     private(set) var feeds: [Topic: LocalTopic<Client>] = [:]
+    /// The topics in no particular order, for walks over all.
+    private var list: [LocalTopic<Client>] = []
     /// The counts of topics that were given up, for audits; the oldest are dropped.
     private var pastLedgers: PastLedgers
     private var emptied: [LocalTopic<Client>] = []
@@ -60,6 +62,20 @@ public final class TopicTable<Client: TopicClient> {
     /// The position of the last event that members here received.
     public func position(_ topic: Topic) -> Position? { feeds[topic]?.cursor.position }
 
+    /// The number of topics: the place at which a walk over all begins.
+    public var end: Int { list.count }
+
+    /// Visits at most `count` topics below a place; returns the place at which the walk continues.
+    ///
+    /// A walk ends at 0. It goes downwards, since the last topic takes the place of one that ends. So none that stays
+    /// is left out, and some may be visited twice.
+    public func visit(below place: Int, count: Int, _ visit: (LocalTopic<Client>) -> Void) -> Int {
+        let from = min(place, list.count)
+        let to = max(0, from - count)
+        for place in stride(from: from - 1, through: to, by: -1) { visit(list[place]) }
+        return to
+    }
+
     /// A number for the next read.
     func newRead() -> Int {
         reads &+= 1
@@ -83,6 +99,8 @@ public final class TopicTable<Client: TopicClient> {
             feed = LocalTopic(topic: request.topic, ledger: pastLedgers.take(request.topic) ?? TopicLedger())
             feed.isConfirmed = channels.want(request.topic)
             feeds[request.topic] = feed
+            feed.listPlace = list.count
+            list.append(feed)
             statistics.topics.set(feeds.count)
         }
         feed.emptySinceMs = nil
@@ -163,6 +181,7 @@ public final class TopicTable<Client: TopicClient> {
             feed.ledger.ends(at: feed.cursor.position)
             pastLedgers.keep(feed.ledger, of: feed.topic)
             feeds[feed.topic] = nil
+            unlist(feed)
             statistics.topics.set(feeds.count)
             return true
         }
@@ -179,6 +198,12 @@ public final class TopicTable<Client: TopicClient> {
                 repair(feed, after: after)
             }
         }
+    }
+
+    private func unlist(_ feed: LocalTopic<Client>) {
+        guard let last = list.popLast(), last !== feed else { return }
+        list[feed.listPlace] = last
+        last.listPlace = feed.listPlace
     }
 
     /// Refuses all clients that have waited too long; they stand in the order in which they asked.

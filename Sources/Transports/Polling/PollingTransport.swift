@@ -218,6 +218,9 @@ public final class PollingTransport: ClientTransport {
 
     // MARK: Transport
 
+    /// The packets that wait until the client fetches them.
+    public var load: QueueLoad { queue.load }
+
     /// Packets of Engine.IO.
     public var framing: Framing { .packets }
 

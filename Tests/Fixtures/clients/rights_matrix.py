@@ -72,7 +72,7 @@ class Matrix:
         many = 1_000_000
         limits = dict.fromkeys(
             ["userActionsPerSecond", "messagesPerSecond", "refusalsMax", "requestsPerAddressPerSecond",
-             "joinsPerSecond"], many)
+             "joinsPerSecond", "fleetQuestionsPerSecond"], many)
         limits |= dict.fromkeys(
             ["userRedisUsPerSecond", "addressRedisUsPerSecond", "anonymousRedisUsPerSecond",
              "serviceRedisUsPerSecond"], 100_000_000)
@@ -187,6 +187,7 @@ class Matrix:
         """A route of the gateway's own: of a topic that belongs to the user, where it names one."""
         topic = "rule-granted:1" if "members" in path or "broadcast" in path else f"user:{USER}"
         url = path.replace("{topic}", topic).replace("{userId}", USER).replace("{user}", "cem").replace("{event}", "e")
+        url = url.replace("{id}", "node.0.1")
         if "/dead-letters" in path:
             url += "?service=spotify"
         body = {"/v1/broadcast": {"topic": topic, "event": "e", "data": {}}, "/v1/revocations": {"user": "nobody-1"},

@@ -20,6 +20,8 @@ final class SessionClient: SessionOutput {
     func topicsHeld(besides sessionID: SessionID) -> Int { 0 }
     func firstWaiting(of topic: Topic) -> Position? { nil }
     var address: IPAddress? { nil }
+    let load = QueueLoad()
+    let dialectName = "model"
     private unowned let world: SessionWorld
     private var session: Session?
     /// Between the session and the client, where the session errs on purpose.

@@ -35,6 +35,7 @@ final class ToyGateway {
 
     private func makeServices() -> SessionServices {
         SessionServices(
+            idStart: Array("n.0.".utf8),
             clock: ShardClock(monotonicMs: { [unowned self] in nowMs }, wallMs: { [unowned self] in nowMs }),
             rules: SessionRules(limits: Limits(), access: access, budget: toy), topics: topics,
             encodings: EncodingTable(
@@ -85,6 +86,7 @@ private final class EmptyReader: TopicReader {
 final class ToyLine: ClientTransport {
     let address: IPAddress? = nil
     let framing = Framing.webSocket
+    let load = QueueLoad()
     let peer: Peer?
     private(set) var said: [String] = []
     private(set) var closed: CloseReason?
