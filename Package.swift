@@ -93,6 +93,7 @@ let package = Package(
         room("Dialects", ["Core"], inlined),
         room("Configuration", ["Core"]),
         room("Push", ["Core"]),
+        room("Traces", ["Core"], inlined),
 
         // The machine.
         room("Compression", ["Core", "WebSocketCodec", "CZlib"], inlined),
@@ -118,7 +119,7 @@ let package = Package(
             "Topics",
             [
                 "Commands", "Compression", "Core", "Dialects", "Operations", "Reactors", "Rights", "Connections",
-                "WebSocketCodec",
+                "Traces", "WebSocketCodec",
             ], inlined),
         room(
             "EventLogs",
@@ -141,6 +142,7 @@ let package = Package(
             "Sessions",
             [
                 "Commands", "Core", "Dialects", "Operations", "Reactors", "Rights", "Service", "Topics", "Connections",
+                "Traces",
             ], inlined),
         room(
             "Transports",
@@ -173,7 +175,7 @@ let package = Package(
             [
                 "Bridge", "Bus", "Calls", "CLinux", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "Fleet",
                 "HTTPCodec", "HTTPSurface", "Operations", "Presence", "Reactors", "RedisLink", "Rights", "Service",
-                "Sessions", "Topics", "Connections", "Transports", "WebPages",
+                "Sessions", "Topics", "Connections", "Traces", "Transports", "WebPages",
             ]),
         // The shop of `switchboard dev`.
         room(
@@ -243,6 +245,7 @@ let package = Package(
         tests("Dialects", ["Dialects", "Core"]),
         tests("Configuration", ["Configuration", "Core"]),
         tests("Push", ["Push", "Core"]),
+        tests("Traces", ["Traces", "Core"]),
         tests("Reactors", ["Reactors", "CLinux"]),
         tests("Connections", ["Connections", "Reactors", "Core", "CLinux", "COpenSSL"]),
         tests("Rights", ["Rights", "Core", "COpenSSL"]),
@@ -256,7 +259,11 @@ let package = Package(
         tests("Bench", ["switchboard-bench", "Core"]),
         tests("Service", ["Service", "Core", "Reactors", "RedisLink"]),
         tests("Operations", ["Operations", "Commands", "Configuration", "Core", "Reactors", "RedisLink", "Service"]),
-        tests("Topics", ["Topics", "Commands", "Core", "Dialects", "Operations", "Reactors", "Rights", "Connections"]),
+        tests(
+            "Topics",
+            [
+                "Topics", "Commands", "Core", "Dialects", "Operations", "Reactors", "Rights", "Connections", "Traces",
+            ]),
         tests("EventLogs", ["EventLogs", "Commands", "Core", "RedisLink", "Rights", "Topics"]),
         tests("Calls", ["Calls", "Core", "RedisLink"]),
         tests("Presence", ["Presence", "Core"]),
@@ -264,7 +271,7 @@ let package = Package(
             "Sessions",
             [
                 "Sessions", "Commands", "Core", "Dialects", "Operations", "Reactors", "Rights", "Service", "Topics",
-                "Connections",
+                "Connections", "Traces",
             ]),
         tests("Transports", ["Transports", "Core", "Dialects", "Reactors", "Rights", "Topics", "Connections"]),
         tests("Fleet", ["Fleet", "Core", "Operations", "Rights"]),

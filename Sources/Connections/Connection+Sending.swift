@@ -109,6 +109,9 @@ extension Connection {
         return outbound.queue.waiting(pinned: outbound.pinned)
     }
 
+    /// The items of the waiting frames, in order, those of bursts one by one.
+    public var waitingItems: [OutboundItem] { outbound.queue.items }
+
     func splitBursts() {
         context.statistics.itemsWritten.add(outbound.queue.splitBursts())
     }

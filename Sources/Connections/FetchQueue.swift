@@ -73,6 +73,9 @@ public struct FetchQueue {
         return entries.map { ($0.frame, $0.item) }
     }
 
+    /// The items of the waiting frames, in order.
+    public var items: [OutboundItem] { entries.compactMap(\.item) }
+
     /// Drops everything; returns how many items of the node's totals that were.
     ///
     /// `isSlow`: the client did not fetch in time.

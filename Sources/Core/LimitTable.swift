@@ -196,6 +196,7 @@ extension Limits {
             LimitEntry(name: "mailboxMax", range: size, path: \.mailboxMax),
             LimitEntry(name: "logLinesMax", range: size, path: \.logLinesMax),
             LimitEntry(name: "clientLinesPerSecond", range: 1...1_000_000, path: \.clientLinesPerSecond),
+            LimitEntry(name: "traceBytesMax", range: 0...4_294_967_296, path: \.traceBytesMax),
             LimitEntry(name: "shardSweepMs", range: 1...10_000, path: \.shardSweepMs),
             LimitEntry(name: "reportWaitMs", range: time, path: \.reportWaitMs),
             LimitEntry(name: "fleetWaitMs", range: 10...10_000, path: \.fleetWaitMs),

@@ -347,6 +347,8 @@ public struct Limits: Sendable, Equatable {
     public var logLinesMax = 8_192
     /// Lines a second of each kind about single clients or webhooks; further ones are counted instead.
     public var clientLinesPerSecond = 10
+    /// Bytes that a node keeps of what became of its sessions in the last hour; 0: nothing.
+    public var traceBytesMax = 16_777_216
     /// Interval at which a shard checks topics that were left, joins that wait, heartbeats and its link.
     public var shardSweepMs = 250
     /// Time for which one shard waits for the others' reports on a topic.

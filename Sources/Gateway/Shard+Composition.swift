@@ -15,6 +15,7 @@ import Rights
 import Service
 import Sessions
 import Topics
+import Traces
 import Transports
 
 /// The rooms of a shard are made here, each from the ones below it.
@@ -32,7 +33,8 @@ extension Shard {
     /// The services of a shard's sessions.
     static func services(
         _ node: Node, _ index: Int, _ clock: ShardClock, _ statistics: ShardStatistics, _ deflation: Deflation,
-        _ log: EventLog, _ topics: TopicTable<Session>, _ presence: PresenceTracker, _ commands: CommandService
+        _ log: EventLog, _ topics: TopicTable<Session>, _ presence: PresenceTracker, _ commands: CommandService,
+        _ trace: SessionTrace
     ) -> SessionServices {
         SessionServices(
             idStart: Array("\(node.name).\(index).".utf8), clock: clock,
@@ -41,7 +43,7 @@ extension Shard {
             topics: topics, encodings: EncodingTable(written: statistics.encodings, deflation: deflation), log: log,
             presence: presence, commands: SessionCommands(commands, log),
             callers: SessionCallers(node.gate, node.rates, node.clientLog, node.limits, clock, statistics),
-            reports: SessionReports(node.clientLog, node.talkers, clock, statistics))
+            reports: SessionReports(node.clientLog, node.talkers, clock, statistics), trace: trace)
     }
 
     /// Logs a script's fault for its author, by the lines of its file.
@@ -130,6 +132,18 @@ extension Shard {
         let transports: TransportContext
         let polling: PollingServer
         let fleet: FleetService
+    }
+
+    /// The figures of a shard.
+    static func statistics(_ node: Node, _ context: ConnectionContext, _ reactor: Reactor) -> ShardStatistics {
+        ShardStatistics(
+            transport: context.statistics, loop: reactor.statistics, namespaces: node.access.namespaces,
+            timed: node.figures.timed)
+    }
+
+    /// The audit of a topic, which asks all shards.
+    static func audit(_ node: Node, _ index: Int) -> TopicAudit {
+        TopicAudit(shard: index, count: node.shards.count, limits: node.limits) { node.shards[$1].send(.audit($0)) }
     }
 
     /// The HTTP interface of a shard.

@@ -18,6 +18,7 @@ import Service
 import Sessions
 import Synchronization
 import Topics
+import Traces
 import Transports
 
 /// One reactor thread: its listeners, connections, sessions, topics, and its links to Redis.
@@ -32,6 +33,8 @@ final class Shard {
     let statistics: ShardStatistics
     let store: EventLog
     let topics: TopicTable<Session>
+    /// The record of what became of sessions.
+    let trace: SessionTrace
     let commands: CommandService
     let presence: PresenceTracker
     let transports: TransportContext
@@ -82,9 +85,7 @@ final class Shard {
         limits = node.limits
         context = ConnectionContext(
             reactor: reactor, limits: ConnectionLimits(node.limits, reactors: node.shards.count))
-        statistics = ShardStatistics(
-            transport: context.statistics, loop: reactor.statistics, namespaces: node.access.namespaces,
-            timed: node.figures.timed)
+        statistics = Shard.statistics(node, context, reactor)
         let clock = ShardClock(reactor, node.clock)
         self.clock = clock
         let deflation = Deflation(
@@ -103,10 +104,13 @@ final class Shard {
             wallMs: { [clock = node.clock] in clock.wallMs })
         presence = try Shard.presence(node, index, reactor, link, scheduler, statistics)
         commands = Shard.commands(node, index, link, replicas, scheduler, statistics, clock, store)
+        let trace = SessionTrace(bytesMax: node.limits.traceBytesMax / node.shards.count, nowMs: { reactor.nowMs })
+        self.trace = trace
         topics = TopicTable(
-            limits: node.limits, store: store, channels: BusInterest(bus: bus), statistics: statistics,
+            limits: node.limits, store: store, channels: BusInterest(bus: bus), statistics: statistics, trace: trace,
             nowMs: { reactor.nowMs })
-        let services = Shard.services(node, index, clock, statistics, deflation, store, topics, presence, commands)
+        let services = Shard.services(
+            node, index, clock, statistics, deflation, store, topics, presence, commands, trace)
         let open = OpenTransports(count: statistics.sessions)
         let rights = Shard.rights(node, clock, link, store, open)
         rightsEnforcer = RightsEnforcer(rights)
@@ -114,9 +118,7 @@ final class Shard {
         self.watches = watches
         transports = Shard.transports(node, clock, statistics, deflation, services, open)
         polling = Shard.polling(node, index, transports, link, context)
-        audit = TopicAudit(shard: index, count: node.shards.count, limits: node.limits) {
-            node.shards[$1].send(.audit($0))
-        }
+        audit = Shard.audit(node, index)
         fleet = try Shard.fleet(node, index, transports, topics, link, reactor)
         http = Shard.http(
             node,
@@ -191,6 +193,7 @@ final class Shard {
             node.crowds.sweep(nowMs: nowMs)
         }
         topics.sweep()
+        trace.sweep()
         presence.sweep()
         store.sweep()
         scheduler.sweep()

@@ -6,7 +6,7 @@ extension Session {
     /// Its name among all nodes, `NODE.SHARD.NUMBER`; no other session ever has it.
     public var id: [UInt8] {
         var id = services.idStart
-        id.append(decimal: number)
+        id.append(decimal: Int(number))
         return id
     }
 

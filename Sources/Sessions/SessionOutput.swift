@@ -21,6 +21,8 @@ protocol SessionOutput: AnyObject {
     ///
     /// A backlog event (`isBacklog`) is queued beyond the queue's bound.
     func send(_ delivery: Delivery, _ encoding: Encoding, at sessionID: SessionID, isBacklog: Bool) -> Bool
+    /// The position of the first event of a topic that waits for the client; `nil` when none waits.
+    func firstWaiting(of topic: Topic) -> Position?
     /// Ends the connection with a reason.
     func close(_ reason: CloseReason)
     /// The client has proven to be more than an open socket.

@@ -30,6 +30,9 @@ extension ConnectionTransport {
     /// The client's connection.
     public var eventConnection: Connection? { connection }
 
+    /// The items of the connection's queue.
+    public var waitingItems: [OutboundItem] { connection.waitingItems }
+
     /// Frames the unit; a client whose queue has no room for it is closed.
     public func send(_ unit: WireUnit) {
         transmit(framing.frame([unit]))
@@ -77,6 +80,7 @@ extension ConnectionTransport {
         ) { peer.encoding(of: $0) }
         let isEnough = conflation.thin(bound)
         context.statistics.gaps.add(conflation.gaps)
+        peer.conflated(conflation.replaced)
         return isEnough
     }
 }

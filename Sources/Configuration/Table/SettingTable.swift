@@ -135,6 +135,10 @@ extension Setting {
             "drain-seconds", .integer(1...86_400), nodeAndDev, default: "20",
             "Time to say goodbye to clients after SIGTERM; a short name for the limit drainMs."),
         Setting(
+            "trace-bytes-max", .integer(0...4_294_967_296), nodeAndDev, default: "16777216",
+            "Bytes for what became of sessions in the last hour, 0 for nothing; a short name for the limit traceBytesMax."
+        ),
+        Setting(
             "ready-file", .file, runningProcesses,
             "Write the bound addresses here, as JSON, once everything is listening; a worker its pid, once it works."
         ),

@@ -11,8 +11,8 @@ public protocol TopicClient: AnyObject {
     var asker: ReadCaller? { get }
     /// The client has begun to join the topic.
     func joins(_ feed: LocalTopic<Self>)
-    /// The client is live on the topic, at that place among its members.
-    func joined(_ feed: LocalTopic<Self>, place: Int)
+    /// The client is live on the topic, at that place among its members, with the answer that it was sent.
+    func joined(_ feed: LocalTopic<Self>, place: Int, _ answer: JoinAnswer)
     /// The client has moved to another place among the topic's members.
     func moved(to place: Int, in feed: LocalTopic<Self>)
     /// The client could not join.
@@ -154,6 +154,20 @@ public final class LocalTopic<Client: TopicClient> {
         let from = max(member.next, base)
         member.next = end
         return (member, from)
+    }
+
+    /// The position up to which events were handed to the member at a place, or are to be handed in this round.
+    public func reached(at place: Int) -> Position? {
+        guard place < members.count, let ahead = members[place].ahead, let position = cursor.position,
+            position.epoch == ahead.epoch, position.offset < ahead.offset
+        else { return cursor.position }
+        return ahead
+    }
+
+    /// The first event of the round that the member at a place has not been handed; `nil` when there is none.
+    public func firstPending(at place: Int) -> Position? {
+        guard place < members.count else { return nil }
+        return round.first(from: members[place].next)
     }
 
     /// Removes the member at a place; the last one takes the place and is returned, to be notified.

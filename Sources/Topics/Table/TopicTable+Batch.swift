@@ -3,6 +3,7 @@ public import Core
 import Dialects
 import Operations
 import Reactors
+import Traces
 
 /// Fan-out: each member receives all events of a topic that arrived in one tick at once.
 ///
@@ -123,10 +124,11 @@ extension TopicTable {
         return handed
     }
 
-    /// Sends the members a `gap`: the topic continues from a position that does not follow the last event.
-    func tellGap(_ feed: LocalTopic<Client>, _ position: Position, _ reason: GapReason) {
+    /// Sends the members a `gap`: the topic continues from a position that does not follow the last event, `reached`.
+    func tellGap(_ feed: LocalTopic<Client>, _ position: Position, _ reason: GapReason, after reached: Position?) {
         hand(feed)
         statistics.gaps.add(1)
+        trace.gap(feed.topic, from: reached, to: position, isReset: reason == .reset)
         for member in feed.members {
             if let ahead = member.ahead, ahead.epoch == position.epoch, ahead.offset >= position.offset { continue }
             member.client.send(.gap(topic: feed.topic, position: position, reason: reason), ref: nil)

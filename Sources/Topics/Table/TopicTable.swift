@@ -3,6 +3,7 @@ public import Core
 public import Dialects
 public import Operations
 import Reactors
+public import Traces
 
 /// The topics of one shard: their members, and the way of an event from the subscription to the members.
 ///
@@ -12,6 +13,7 @@ public final class TopicTable<Client: TopicClient> {
     let limits: Limits
     let store: any TopicReader
     let statistics: ShardStatistics
+    let trace: SessionTrace
     let nowMs: () -> Int
     private let channels: any ChannelInterest
     private(set) var feeds: [Topic: LocalTopic<Client>] = [:]
@@ -38,9 +40,10 @@ public final class TopicTable<Client: TopicClient> {
     /// `nowMs` is the shard's clock, monotonic milliseconds.
     public init(
         limits: Limits, store: any TopicReader, channels: any ChannelInterest, statistics: ShardStatistics,
-        nowMs: @escaping () -> Int
+        trace: SessionTrace, nowMs: @escaping () -> Int
     ) {
         self.nowMs = nowMs
+        self.trace = trace
         self.limits = limits
         pastLedgers = PastLedgers(capacity: limits.pastLedgersMax)
         gate = ReadGate(inFlightMax: limits.logReadsMax)

@@ -18,6 +18,7 @@ final class SessionClient: SessionOutput {
 
     let number: Int
     func topicsHeld(besides sessionID: SessionID) -> Int { 0 }
+    func firstWaiting(of topic: Topic) -> Position? { nil }
     var address: IPAddress? { nil }
     let load = QueueLoad()
     let dialectName = "model"
@@ -134,7 +135,7 @@ final class SessionClient: SessionOutput {
     func end() {
         guard let session else { return }
         world.note("client \(number) ends")
-        session.ended()
+        session.ended(.peerGone, unsent: [:])
         self.session = nil
         tampered?.end()
         tampered = nil

@@ -5,6 +5,7 @@ import Dialects
 import Reactors
 import Rights
 import Service
+import Traces
 
 @testable import Sessions
 @testable import Topics
@@ -20,7 +21,8 @@ extension SessionWorld {
             topics: self,
             encodings: EncodingTable(
                 written: Counter(), deflation: Deflation(bytesMin: 0, bytesMax: 0, statistics: fixtures.statistics)),
-            log: self, presence: self, commands: self, callers: self, reports: self)
+            log: self, presence: self, commands: self, callers: self, reports: self,
+            trace: SessionTrace(bytesMax: 65_536, nowMs: { [unowned self] in nowMs }))
         servicesMade.append(services)
         return services
     }

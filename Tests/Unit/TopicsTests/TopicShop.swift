@@ -4,6 +4,7 @@ import Core
 import Dialects
 import Reactors
 import Testing
+import Traces
 
 @testable import Operations
 @testable import Topics
@@ -41,7 +42,7 @@ final class Joiner: TopicClient {
     var asker: ReadCaller?
 
     func joins(_ feed: LocalTopic<Joiner>) { membership = (feed, nil) }
-    func joined(_ feed: LocalTopic<Joiner>, place: Int) { membership = (feed, place) }
+    func joined(_ feed: LocalTopic<Joiner>, place: Int, _ answer: JoinAnswer) { membership = (feed, place) }
     func moved(to place: Int, in feed: LocalTopic<Joiner>) { membership = (feed, place) }
     func refused(_ refusal: Refusal, topic: Topic, ref: Reference?) { refusals += 1 }
     func send(_ message: ServerMessage, ref: Reference?) {
@@ -87,7 +88,7 @@ final class TopicShop {
             channels: EveryChannel(),
             statistics: ShardStatistics(
                 transport: context.statistics, loop: reactor.statistics, namespaces: [], timed: TimedPublishes()),
-            nowMs: { now() })
+            trace: SessionTrace(bytesMax: 0, nowMs: { 0 }), nowMs: { now() })
         now = { [unowned self] in nowMs }
     }
 

@@ -4,6 +4,7 @@ import Dialects
 import Reactors
 import TestSupport
 import Testing
+import Traces
 
 @testable import Operations
 @testable import Topics
@@ -83,7 +84,8 @@ final class TopicWorld: TopicReader, ChannelInterest {
     lazy var table = TopicTable<ModelClient>(
         limits: TopicWorld.limits, store: self,
         channels: self,
-        statistics: statistics, nowMs: { [unowned self] in nowMs })
+        statistics: statistics, trace: SessionTrace(bytesMax: 0, nowMs: { 0 }),
+        nowMs: { [unowned self] in nowMs })
     private let statistics: ShardStatistics
 
     // Redis.

@@ -7,6 +7,7 @@ import Rights
 import Service
 import TestSupport
 import Testing
+import Traces
 
 @testable import Operations
 @testable import Sessions
@@ -30,7 +31,7 @@ final class ToyGateway {
         access = try AccessPolicy(StandardTables.namespaces)
         topics = TopicTable(
             limits: Limits(), store: EmptyReader(), channels: toy, statistics: statistics,
-            nowMs: { 1_000 })
+            trace: SessionTrace(bytesMax: 0, nowMs: { 0 }), nowMs: { 1_000 })
     }
 
     private func makeServices() -> SessionServices {
@@ -41,7 +42,8 @@ final class ToyGateway {
             encodings: EncodingTable(
                 written: statistics.encodings,
                 deflation: Deflation(bytesMin: 1 << 20, bytesMax: 1 << 20, statistics: statistics)),
-            log: toy, presence: toy, commands: toy, callers: toy, reports: toy)
+            log: toy, presence: toy, commands: toy, callers: toy, reports: toy,
+            trace: SessionTrace(bytesMax: 0, nowMs: { 0 }))
     }
 
     /// How many times an event was written.
