@@ -258,7 +258,9 @@ let package = Package(
         tests("SwitchboardClient", ["SwitchboardClient", "SwitchboardClientLinux"]),
         tests("Bench", ["switchboard-bench", "Core"]),
         tests("Service", ["Service", "Core", "Reactors", "RedisLink"]),
-        tests("Operations", ["Operations", "Commands", "Configuration", "Core", "Reactors", "RedisLink", "Service"]),
+        tests(
+            "Operations",
+            ["Operations", "Commands", "Configuration", "Core", "HTTPCodec", "Reactors", "RedisLink", "Service"]),
         tests(
             "Topics",
             [

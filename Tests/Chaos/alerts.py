@@ -97,7 +97,8 @@ def play(name: str, directory: Path, observed_seconds: float = OBSERVED_SECONDS)
         eventually(lambda: len(prometheus.query("min_over_time(up[3s]) == 1 and count_over_time(up[6s]) > 3")) == count,
                    QUIET_SECONDS_MAX, "every target is scraped")
         if name not in BROKEN_BEFORE:
-            eventually(lambda: not prometheus.query('ALERTS'), QUIET_SECONDS_MAX, "no alert")
+            eventually(lambda: not prometheus.query("ALERTS"), QUIET_SECONDS_MAX,
+                       "no alert, fired or pending, before the fault")
         had_fired = expected in prometheus.firing()
         began = time.monotonic()
         next(steps)

@@ -1,5 +1,7 @@
 import Commands
 import Core
+import HTTPCodec
+import Reactors
 import Testing
 
 @testable import Operations
