@@ -58,6 +58,8 @@ chaos: product bench venv ## Break everything under load for SECONDS=60 and chec
 fleet: product bench venv ## ROUNDS=5 of each fault of a Sentinel group, then of a Redis Cluster, under load; SEED=n repeats
 	.venv/bin/python Tests/Chaos/fleet.py --rounds $(or $(ROUNDS),5) $(if $(SEED),--seed $(SEED))
 	.venv/bin/python Tests/Chaos/cluster_rounds.py --rounds $(or $(ROUNDS),5) $(if $(SEED),--seed $(SEED))
+	.venv/bin/python Tests/Chaos/apps_rounds.py --on group --rounds $(or $(ROUNDS),5) $(if $(SEED),--seed $(SEED))
+	.venv/bin/python Tests/Chaos/apps_rounds.py --on cluster --rounds $(or $(ROUNDS),5) $(if $(SEED),--seed $(SEED))
 
 .PHONY: chaos-clients
 chaos-clients: product venv ## The same faults with the libraries for apps as clients, in Swift and JavaScript; SECONDS=60, SEED=n
