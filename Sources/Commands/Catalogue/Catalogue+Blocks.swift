@@ -7,6 +7,6 @@ extension Catalogue {
     ///
     /// The text behind the event's `@emits` then begins with "in its place".
     public func standsIn(_ event: String) -> Bool {
-        commands.contains { $0.emits.contains { $0.name == event && $0.text.hasPrefix("in its place") } }
+        commands.contains { $0.emits.contains { $0.name == event && $0.data.text.hasPrefix("in its place") } }
     }
 }
