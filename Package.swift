@@ -153,15 +153,15 @@ let package = Package(
             "Fleet",
             [
                 "Configuration", "Connections", "Core", "Operations", "Reactors", "RedisLink", "Rights", "Service",
-                "Sessions", "Topics", "Transports",
+                "Sessions", "Topics", "Traces", "Transports",
             ]),
         room("Bus", ["Configuration", "Core", "Operations", "Reactors", "RedisLink", "Service", "Connections"], inlined),
         room(
             "HTTPSurface",
             [
                 "Calls", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "Fleet", "HTTPCodec",
-                "Operations", "Reactors", "RedisLink", "Rights", "Service", "Topics", "Connections", "Transports",
-                "WebSocketCodec",
+                "Operations", "Reactors", "RedisLink", "Rights", "Service", "Topics", "Connections", "Traces",
+                "Transports", "WebSocketCodec",
             ]),
         room(
             "Gateway",
