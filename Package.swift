@@ -154,7 +154,7 @@ let package = Package(
             "Fleet",
             [
                 "Configuration", "Connections", "Core", "Operations", "Reactors", "RedisLink", "Rights", "Service",
-                "Sessions", "Topics", "Transports",
+                "Sessions", "Topics", "Traces", "Transports",
             ]),
         room("Bus", ["Configuration", "Core", "Operations", "Reactors", "RedisLink", "Service", "Connections"], inlined),
         room(
@@ -167,8 +167,8 @@ let package = Package(
             "HTTPSurface",
             [
                 "Calls", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "Fleet", "HTTPCodec",
-                "Operations", "Reactors", "RedisLink", "Rights", "Service", "Topics", "Connections", "Transports",
-                "WebSocketCodec",
+                "Operations", "Reactors", "RedisLink", "Rights", "Service", "Topics", "Connections", "Traces",
+                "Transports", "WebSocketCodec",
             ]),
         room(
             "Gateway",

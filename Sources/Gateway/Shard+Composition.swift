@@ -117,8 +117,8 @@ extension Shard {
             clock: transports.clock, limits: node.limits, access: node.fleet, figures: node.figures,
             statistics: transports.statistics, send: { node.shards[$1].send(.fleet($0)) })
         let answers = ShardAnswers(
-            nodeName: node.name, shard: index, open: transports.open, topics: topics, metrics: node.metrics,
-            talkers: node.talkers, clock: transports.clock)
+            nodeName: node.name, shard: index, open: transports.open, topics: topics, trace: topics.trace,
+            metrics: node.metrics, talkers: node.talkers, clock: transports.clock)
         return try FleetService(context, answers, reactor)
     }
 
@@ -161,6 +161,7 @@ extension Shard {
             reading: TopicReading(
                 nodeName: node.name,
                 presence: { parts.presence.store.list($0, payer: $1, $2) },
+                entries: { parts.presence.store.entries($0, payer: $1, $2) },
                 report: { parts.audit.ask($0, nowMs: reactor.nowMs, $1) }),
             members: parts.members,
             deadLetters: DeadLetters(link: link, scripts: node.scripts, keys: node.keys, limits: node.limits),

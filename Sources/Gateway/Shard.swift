@@ -33,8 +33,6 @@ final class Shard {
     let statistics: ShardStatistics
     let store: EventLog
     let topics: TopicTable<Session>
-    /// The record of what became of sessions.
-    let trace: SessionTrace
     let commands: CommandService
     let presence: PresenceTracker
     let transports: TransportContext
@@ -105,7 +103,6 @@ final class Shard {
         presence = try Shard.presence(node, index, reactor, link, scheduler, statistics)
         commands = Shard.commands(node, index, link, replicas, scheduler, statistics, clock, store)
         let trace = SessionTrace(bytesMax: node.limits.traceBytesMax / node.shards.count, nowMs: { reactor.nowMs })
-        self.trace = trace
         topics = TopicTable(
             limits: node.limits, store: store, channels: BusInterest(bus: bus), statistics: statistics, trace: trace,
             nowMs: { reactor.nowMs })
@@ -193,7 +190,7 @@ final class Shard {
             node.crowds.sweep(nowMs: nowMs)
         }
         topics.sweep()
-        trace.sweep()
+        topics.trace.sweep()
         presence.sweep()
         store.sweep()
         scheduler.sweep()

@@ -79,6 +79,7 @@ public final class Router {
     private let deadLetters: DeadLetterRoute
     private let health: HealthRoute
     private let fleet: FleetRoute
+    private let traces: TraceRoute
     private let description: OpenAPIRoute
     private let polling: PollingRoute
     private let extra: (any ExtraRoutes)?
@@ -98,12 +99,16 @@ public final class Router {
         operations = OperationsRoute(context: context, metrics: services.metrics, pages: pages)
         commands = CommandRoute(context: context, commands: services.commands)
         rights = RightsRoute(context: context, access: services.access, members: services.members)
-        userData = UserDataRoute(context: context, commands: services.commands, budgets: services.budgets)
+        userData = UserDataRoute(
+            context: context, commands: services.commands, budgets: services.budgets, fleet: services.fleet)
         deadLetters = DeadLetterRoute(context: context, deadLetters: services.deadLetters)
         health = HealthRoute(
             health: context.health, figures: services.metrics.figures, nodeName: services.reading.nodeName)
         fleet = FleetRoute(
             context: context, fleet: services.fleet, queues: services.queues, figures: services.metrics.figures)
+        traces = TraceRoute(
+            context: context, topics: services.topics, access: services.access, reading: services.reading,
+            fleet: services.fleet)
         description = OpenAPIRoute(context, services.documents)
         polling = PollingRoute(context: context, polling: services.polling, opener: opener)
         extra = services.extra
@@ -210,6 +215,8 @@ public final class Router {
         case .events: topics.answer(request, .events, respond)
         case .presence: topics.answer(request, .presence, respond)
         case .audit: topics.answer(request, .audit, respond)
+        case .trace: traces.trace(request, respond)
+        case .why: traces.why(request, respond)
         case .addMember, .removeMember: rights.changeMember(request, respond)
         case .revoke: rights.revoke(request, respond)
         case .exportUser, .eraseUser: userData.answer(request, respond)

@@ -16,6 +16,7 @@ public final class GatewayRoute: Sendable {
         case health, openAPI, command
         case nodes, topTopics, sessions, slowSessions, talkers, closeSession
         case outbox, workers, couriers, webhooks
+        case trace, why
     }
 
     /// The callers that a route is for.
@@ -44,6 +45,8 @@ public final class GatewayRoute: Sendable {
         case nothing
         /// The topic that the argument names.
         case topic(argument: String)
+        /// The topic that the query names.
+        case topicOfQuery
         /// The topics of the messages in the body.
         case messages
         /// The home of the command.

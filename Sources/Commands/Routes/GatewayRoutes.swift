@@ -30,6 +30,7 @@ public enum GatewayRoutes {
 
     private static let members = services("change rights", "change rights")
     private static let givenUp = services("see what was given up", "see what was given up")
+    private static let tracers = services("trace an event", "may trace an event")
     private static let operators = services("see all nodes", "may see all nodes")
     private static let memberPath: StaticString = "/v1/topics/{topic}/members/{user}"
     private static let ofTopic = GatewayRoute.Reach.topic(argument: "topic")
@@ -48,6 +49,8 @@ public enum GatewayRoutes {
         GatewayRoute(
             .audit, .get, "/v1/topics/{topic}/audit",
             services("audit a topic", "may audit a topic"), .read, ofTopic),
+        GatewayRoute(.trace, .get, "/v1/topics/{topic}/trace", tracers, .read, ofTopic),
+        GatewayRoute(.why, .get, "/v1/why", tracers, .read, .topicOfQuery),
         GatewayRoute(.addMember, .put, memberPath, members, .write, ofTopic),
         GatewayRoute(.removeMember, .delete, memberPath, members, .write, ofTopic),
         GatewayRoute(.revoke, .post, "/v1/revocations", members, .write, .everything),

@@ -1,8 +1,10 @@
 import Core
 public import Operations
+import Reactors
 public import Service
 public import Sessions
 public import Topics
+public import Traces
 public import Transports
 
 /// Makes the answers of a shard from its sessions, its topics and the node's figures.
@@ -12,6 +14,7 @@ public final class ShardAnswers: FleetSource {
     private let shard: Int
     private let open: OpenTransports
     private let topics: TopicTable<Session>
+    private let trace: SessionTrace
     private let metrics: Metrics
     private let talkers: Talkers
     private let clock: ShardClock
@@ -19,12 +22,13 @@ public final class ShardAnswers: FleetSource {
 
     /// Answers for shard `shard` of the node `nodeName`.
     public init(
-        nodeName: String, shard: Int, open: OpenTransports, topics: TopicTable<Session>, metrics: Metrics,
-        talkers: Talkers, clock: ShardClock
+        nodeName: String, shard: Int, open: OpenTransports, topics: TopicTable<Session>, trace: SessionTrace,
+        metrics: Metrics, talkers: Talkers, clock: ShardClock
     ) {
         self.shard = shard
         self.open = open
         self.topics = topics
+        self.trace = trace
         self.metrics = metrics
         self.talkers = talkers
         self.clock = clock
@@ -38,6 +42,10 @@ public final class ShardAnswers: FleetSource {
         case .sessions, .slow:
             guard let filter = SessionFilter(question) else { break }
             return SessionWalk(open, filter, rows, limit: question.rowsPerPart)
+        case .trace, .why:
+            guard let walk = TraceWalk(question, traceParts) else { break }
+            return walk
+        case .forget: if let user = question.parameters[.user] { trace.erase(user: user) }
         case .close:
             guard let walk = CloseWalk(question, open, rows, metrics.log) else { break }
             return walk
@@ -47,6 +55,15 @@ public final class ShardAnswers: FleetSource {
         case .nodes, .talkers: break
         }
         return FleetWalkDone()
+    }
+
+    private var traceParts: TraceWalk.Parts {
+        let departed = shard == 0 ? metrics.figures.nodes.withLock { $0.departed } : []
+        return TraceWalk.Parts(
+            nodeName: rows.nodeName, shard: shard, open: open, trace: trace, clock: clock,
+            gone: departed.map {
+                WhyFacts.GoneNode(name: String(decoding: $0.name, as: UTF8.self), seenMs: $0.seenMs)
+            })
     }
 
     private func callers(_ question: FleetQuestion) -> FleetAnswer {

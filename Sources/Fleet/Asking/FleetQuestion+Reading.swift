@@ -85,6 +85,7 @@ extension FleetQuestion.Kind {
         case .slow: ["limit"]
         case .talkers: ["by", "sort", "limit"]
         case .close: ["reason"]
+        case .trace, .why, .forget: []
         }
     }
 
@@ -93,7 +94,7 @@ extension FleetQuestion.Kind {
         switch self {
         case .topics: ["members", "rate", "bytes"]
         case .talkers: ["events", "bytes", "refusals", "redisUs"]
-        case .nodes, .sessions, .slow, .close: []
+        case .nodes, .sessions, .slow, .close, .trace, .why, .forget: []
         }
     }
 }
@@ -105,6 +106,7 @@ extension FleetQuestion.Parameter {
         case .user, .session: Identity.isUser(value) ? nil : "the id of a user"
         case .address: IPAddress(text: value) == nil ? "an IP address" : nil
         case .topic: Topic(value) == nil ? "a topic such as shop:42" : nil
+        case .position: Position(value) == nil ? "a position" : nil
         case .namespace: Topic.isNamespace(value) ? nil : "the name of a namespace"
         case .by:
             ["user", "address", "namespace", "key"].contains { value.elementsEqual($0.utf8) }

@@ -16,11 +16,17 @@ public struct FleetQuestion: Hashable, Sendable {
         case talkers
         /// Not a question: closes a session.
         case close
+        /// The fate of an event for the sessions of a topic.
+        case trace
+        /// The fate of an event for the sessions of a user.
+        case why
+        /// Not a question: erases a user from the records.
+        case forget
     }
 
     /// A parameter; the raw value is its name between nodes and in queries.
     public enum Parameter: String, CaseIterable, Sendable {
-        case user, address, topic, namespace, by, session, reason
+        case user, address, topic, namespace, by, session, reason, position
     }
 
     /// The subject.
@@ -54,7 +60,7 @@ public struct FleetQuestion: Hashable, Sendable {
     }
 
     /// Whether several askers may share one answer: an action is done for each.
-    var isShared: Bool { kind != .close }
+    var isShared: Bool { kind != .close && kind != .forget }
 
     /// The number of rows that each part returns.
     ///
@@ -66,7 +72,8 @@ extension FleetQuestion.Kind {
     /// The figures of a row: its name in the answer, and how those of several parts are combined.
     var figures: [FleetFigure] {
         switch self {
-        case .nodes, .close: []
+        case .nodes, .close, .forget: []
+        case .trace, .why: [FleetFigure("rank", .largest)]
         case .topics:
             [
                 FleetFigure("members", .sum), FleetFigure("eventsPerMinute", .largest),

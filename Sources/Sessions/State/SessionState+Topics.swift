@@ -156,9 +156,14 @@ extension SessionState {
     mutating func withdraw(_ topic: Topic, _ refusal: Refusal) {
         guard let index = index(of: topic) else { return }
         let holding = holdings.remove(at: index)
-        actions.append(
-            .note(.withdrawn(topic, code: Array(refusal.name.utf8), message: Array(refusal.message.utf8))))
-        for wish in holding.wishes { refuse(refusal, topic: topic, ref: wish.ref) }
+        if holding.isAcknowledged {
+            actions.append(
+                .note(.withdrawn(topic, code: Array(refusal.name.utf8), message: Array(refusal.message.utf8))))
+        }
+        for wish in holding.wishes {
+            noteRefused(topic, refusal)
+            refuse(refusal, topic: topic, ref: wish.ref)
+        }
         givenUp(holding)
         guard holding.isAcknowledged else { return }
         send(.unsubscribed(topic: topic), ref: nil)

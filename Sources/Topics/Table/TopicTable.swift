@@ -13,7 +13,8 @@ public final class TopicTable<Client: TopicClient> {
     let limits: Limits
     let store: any TopicReader
     let statistics: ShardStatistics
-    let trace: SessionTrace
+    /// The record of what becomes of sessions.
+    public let trace: SessionTrace
     let nowMs: () -> Int
     private let channels: any ChannelInterest
     private(set) var feeds: [Topic: LocalTopic<Client>] = [:]

@@ -190,10 +190,14 @@ class Matrix:
         url = url.replace("{id}", "node.0.1")
         if "/dead-letters" in path:
             url += "?service=spotify"
+        if path.endswith("/trace"):
+            url += "?offset=1"
+        if path == "/v1/why":
+            url += f"?user={USER}&topic={topic}&offset=1"
         body = {"/v1/broadcast": {"topic": topic, "event": "e", "data": {}}, "/v1/revocations": {"user": "nobody-1"},
                 "/realtime/v1/api/broadcast": {"messages": [{"topic": topic, "event": "e", "payload": {}}]},
                 "/realtime/v1/api/broadcast/{topic}/events/{event}": {}}.get(path)
-        home = topic if "{topic}" in path or "broadcast" in path else None
+        home = topic if "{topic}" in path or "broadcast" in path or path == "/v1/why" else None
 
         def play(shown):
             response = self.ask(method, url, shown, json=body)
