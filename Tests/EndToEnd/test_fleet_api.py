@@ -199,7 +199,11 @@ def test_a_session_is_closed_on_another_node_with_a_reason_of_the_table(fleet):
             assert (closed.status_code, closed.json()) == (200, {
                 "id": session["id"], "user": "eve", "node": fleet.node(1), "why": "policy_violation"})
             eve.expect_close(1008)
-            eventually(lambda: fleet.ask("sessions?user=eve")["total"] == 0, 5, "its end")
+            eventually(lambda: fleet.ask("sessions?user=eve")["sessions"][0]["closed"] is not None, 5, "its end")
+            (ended,) = fleet.ask("sessions?user=eve")["sessions"]
+            assert (ended["id"], ended["why"], ended["topics"]) == (session["id"], "policy_violation", ["order:eve"])
+            assert session["since"] == ended["since"] < ended["closed"]
+            assert (ended["user"], ended["address"], ended["dialect"]) == ("eve", "127.0.0.1", "native")
             again = http.post(f"/v1/sessions/{session['id']}/close")
             assert (again.status_code, error_code(again)) == (404, "not_found")
             gone = http.post("/v1/sessions/nobody.0.1/close")

@@ -1,6 +1,7 @@
 import Core
 import Rights
 import Sessions
+import Traces
 
 /// The sessions that a question is about.
 struct SessionFilter {
@@ -20,6 +21,20 @@ struct SessionFilter {
             (question.parameters[.topic] == nil) == (topic == nil)
         else { return nil }
     }
+
+    /// The sessions of the record that may match, all of which have ended.
+    var ended: TraceSearch.Filter {
+        TraceSearch.Filter(user: user, address: address, topic: topic, isClosedOnly: true)
+    }
+
+    /// Sessions to read from the record, of which ``matches(_:)`` keeps at most `limit` or few more.
+    func endedMax(_ limit: Int) -> Int { isBehind ? SessionFilter.endedBehindMax : limit }
+
+    /// Ended sessions among which those that were too slow are looked for.
+    private static let endedBehindMax = 1_000
+
+    /// Whether a session that has ended matches; only one that was too slow was behind.
+    func matches(_ session: TracedSession) -> Bool { !isBehind || session.closed?.reason == .slowConsumer }
 
     /// Whether the session, of which so many bytes wait, matches.
     func matches(_ session: Session, bytes: Int) -> Bool {

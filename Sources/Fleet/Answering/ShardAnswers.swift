@@ -32,7 +32,7 @@ public final class ShardAnswers: FleetSource {
         self.metrics = metrics
         self.talkers = talkers
         self.clock = clock
-        rows = SessionRows(nodeName: Array(nodeName.utf8), clock: clock)
+        rows = SessionRows(nodeName: Array(nodeName.utf8), shard: shard, clock: clock)
     }
 
     /// Begins an answer; a malformed question gets an empty one.
@@ -41,7 +41,7 @@ public final class ShardAnswers: FleetSource {
         case .topics: return TopicWalk(topics, question, nowMs: clock.nowMs)
         case .sessions, .slow:
             guard let filter = SessionFilter(question) else { break }
-            return SessionWalk(open, filter, rows, limit: question.rowsPerPart)
+            return SessionWalk(open, filter, rows, trace, limit: question.rowsPerPart)
         case .trace, .why:
             guard let walk = TraceWalk(question, traceParts) else { break }
             return walk
