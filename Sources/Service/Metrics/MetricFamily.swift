@@ -36,7 +36,8 @@ public struct MetricFamily: Sendable {
     /// The unit, as the name and the meaning tell it.
     public var unit: String {
         let base = kind == .counter && name.hasSuffix("_total") ? String(name.dropLast(6)) : name
-        for unit in ["seconds", "milliseconds", "bytes"] where base.hasSuffix("_" + unit) { return unit }
+        let words = base.split(separator: "_")
+        for unit in ["seconds", "milliseconds", "bytes"] where words.contains(where: { $0 == unit }) { return unit }
         return help.hasPrefix("1 ") || help.hasPrefix("1;") || help.contains(": 1 while") ? "0 or 1" : "count"
     }
 

@@ -19,6 +19,7 @@ global: {{scrape_interval: {every}, scrape_timeout: {every}, evaluation_interval
 rule_files: ["{rules}"]
 scrape_configs:
   - job_name: switchboard
+    tls_config: {{insecure_skip_verify: true}}
     file_sd_configs: [{{files: ["{targets}"], refresh_interval: 1s}}]
 """
 
@@ -62,9 +63,12 @@ class Prometheus:
             return False
 
     def watch(self, targets: dict[tuple[str, str], str]) -> None:
-        """Scrapes these addresses from now on, by job and instance."""
-        text = json.dumps([{"targets": [address], "labels": {"job": job, "instance": instance}}
-                           for (job, instance), address in sorted(targets.items())])
+        """Scrapes these addresses from now on, by job and instance: HOST:PORT, or an origin with its scheme."""
+        text = json.dumps([
+            {"targets": [address.rpartition("/")[2]],
+             "labels": {"job": job, "instance": instance,
+                        "__scheme__": "https" if address.startswith("https:") else "http"}}
+            for (job, instance), address in sorted(targets.items())])
         if not self.targets.exists() or self.targets.read_text() != text:
             # Prometheus must never see a half.
             new = self.targets.with_suffix(".new")
