@@ -7,7 +7,8 @@ import Testing
     private static func hash(_ change: (inout GatewaySettings) -> Void) -> String {
         var settings = GatewaySettings()
         for number in 0..<20 {
-            settings.namespaces["name\(number)"] = NamespacePolicy(subscribe: .anyone, publish: .user)
+            settings.namespaces["name\(number)"] = NamespacePolicy(
+                subscribe: .anyone, publish: .user, logEventsMax: 10, logSeconds: 60, slow: .disconnect)
         }
         change(&settings)
         return settings.configHash
