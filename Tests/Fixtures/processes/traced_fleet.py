@@ -9,7 +9,7 @@ from Fixtures.redis.server import RedisServer
 from Fixtures.waiting import eventually
 
 PACKS = ("--packs", "barbershop,orders,people,messaging")
-LIMITS = {"outboundBytesMax": 262_144, "tokenLeewaySeconds": 0, "userActionsPerSecond": 1_000,
+LIMITS = {"outboundBytesMax": 262_144, "tokenLeewaySeconds": 0, "tokenWarningMs": 500, "userActionsPerSecond": 1_000,
           "fleetQuestionsPerSecond": 10_000}
 READER = "reader-key-0123456789abcdef0123456789ab"
 WRITER = "writer-key-0123456789abcdef0123456789ab"
