@@ -5,7 +5,7 @@ import redis
 
 from Fixtures.redis.cluster import RedisCluster
 from Fixtures.scripts.command_scripts import Failed
-from Fixtures.scripts.saga_map import Map
+from Fixtures.scripts.saga_map import SPOTS, Map
 from Fixtures.scripts.saga_town import USERS, Town, outcomes
 from Fixtures.seeds import lives
 
@@ -106,7 +106,34 @@ def test_an_erasure_leaves_its_time_alone(db, rng):
     town.commands.call("join_listening", "bob", "user", joinCode="party", random="b" * 32)
     town.commands.call("erase_listener", "bob", "worker", userId="bob")
     town.settle()
-    keys = {key.decode() for key in db.scan_iter(match="*bob*")}
-    assert {key for key in keys if not key.endswith("#meta") and "#done#" not in key} == {"user:{bob}#listening"}
+    keys = {key.decode(): db.ttl(key) for key in db.scan_iter(match="user:{bob}*")}
+    assert keys.keys() == {"user:{bob}#listening", "user:{bob}#version"}
     assert set(town.fields("user:bob#listening")) == {"at", "erased"}
-    assert 0 < db.ttl("user:{bob}#listening") <= 86_400
+    assert 0 < keys["user:{bob}#listening"] <= 86_400 and 0 < keys["user:{bob}#version"] <= 3_600
+
+
+def test_a_track_is_told_once_though_its_step_is_made_twice(db, rng):
+    """A worker that was woken for another cell made the step beside the gateway, and neighbours heard it twice."""
+    town = Map(db, rng)
+    for user, spot in (("ann", SPOTS[0]), ("bob", SPOTS[1])):
+        town.commands.call("set_location", user, "user", latitude=spot[0], longitude=spot[1])
+    town.commands.relay()
+    told, call = [], town.commands._loaded.call
+
+    def seen(name, *words):
+        reply = call(name, *words)
+        told.extend(text for text in (reply[4] if isinstance(reply, list) and len(reply) > 4 else [])
+                    if b"nearby:track" in text)
+        return reply
+
+    town.commands._loaded.call = seen
+    for number in (1, 2):
+        town.commands.now_ms += 30_000
+        flight = town.flight("set_track", "bob", trackId="t", trackName=f"n{number}", artist="a", duration=1,
+                             isPlaying=True)
+        while not next(flight).startswith("sync_listener"):
+            pass
+        town.commands.relay()
+        for _ in flight:
+            pass
+        assert len(told) == number, "the worker told it, and the gateway no more"

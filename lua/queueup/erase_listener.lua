@@ -3,9 +3,11 @@
 -- @allow    service|worker
 -- @arg      userId user
 -- @erases
+-- @include  version
 -- @key      listening user:{userId}#listening
 -- @key      sessions  user:{userId}#sessions
 -- @key      past      user:{userId}#past
+-- @key      version   user:{userId}#version
 -- @calls    depart, forget_listener
 -- @returns  {sessions: int} -- how many sessions hold something of the user
 -- @cost     O(n) in the user's sessions of the last day, at most 50
@@ -25,5 +27,6 @@ if homes_apart then
   local at = decimal(math.max((integer(former[4], 0, INTEGER_MAX) or 0) + 1, now_ms))
   write('HSET', key.listening, 'at', at, 'erased', at)
   write('PEXPIRE', key.listening, SESSION_MS)
+  write('EXPIRE', key.version, LATE_S)
 end
 return {sessions = #sessions}

@@ -33,7 +33,8 @@ import Testing
         var holder = BridgeBacklog(bytesMax: 100_000)
         var other = BridgeBacklog(bytesMax: 100_000)
         // What comes before a mark has no name.
-        #expect(holder.receive(channel, [9], nowMs: 0) && holder.count == 0 && !holder.isMarked)
+        let isTaken = holder.receive(channel, [9], nowMs: 0)
+        #expect(isTaken && holder.count == 0 && !holder.isMarked)
         for tag in ["t1", "t2"] {
             holder.mark(mark("a", tag), own: [UInt8(ascii: "a")])
             other.mark(mark("a", tag), own: [UInt8(ascii: "b")])
@@ -42,15 +43,19 @@ import Testing
                 _ = other.receive(channel, [number], nowMs: 0)
             }
         }
-        #expect(take(&holder).map { text($0.id) } == ["t1.1", "t1.2", "t1.3", "t2.1", "t2.2", "t2.3"])
-        #expect(take(&other).isEmpty && other.count == 6)
+        let first = take(&holder)
+        #expect(first.map { text($0.id) } == ["t1.1", "t1.2", "t1.3", "t2.1", "t2.2", "t2.3"])
+        let kept = take(&other)
+        #expect(kept.isEmpty && other.count == 6)
         // The other one takes over: it publishes what it has kept, under the same names.
         other.mark(mark("b", "t3"), own: [UInt8(ascii: "b")])
-        #expect(take(&other).map { text($0.id) } == ["t1.1", "t1.2", "t1.3", "t2.1", "t2.2", "t2.3"])
+        let again = take(&other)
+        #expect(again.map { text($0.id) } == ["t1.1", "t1.2", "t1.3", "t2.1", "t2.2", "t2.3"])
         // The former one learns of it by the mark.
         holder.mark(mark("b", "t3"), own: [UInt8(ascii: "a")])
         _ = holder.receive(channel, [7], nowMs: 0)
-        #expect(!holder.isHolder && take(&holder).isEmpty)
+        let late = take(&holder)
+        #expect(!holder.isHolder && late.isEmpty)
     }
 
     @Test func whatIsPublishedIsForgottenEverywhere() {
@@ -81,7 +86,8 @@ import Testing
         #expect(other.count == 1 && holder.count == 1)
         // One that failed is tried again, in its place.
         holder.settle(entries[2].number, again: true)
-        #expect(take(&holder).isEmpty)
+        let none = take(&holder)
+        #expect(none.isEmpty)
         holder.retry()
         let again = take(&holder)
         #expect(again.map { text($0.id) } == ["t2.1"])
@@ -95,11 +101,13 @@ import Testing
         backlog.mark(mark("a", "t1"), own: [UInt8(ascii: "a")])
         _ = backlog.receive(channel, [1], nowMs: 0)
         backlog.lost()
-        #expect(!backlog.isHolder && !backlog.isMarked && backlog.next() == nil)
+        let entry = backlog.next()
+        #expect(!backlog.isHolder && !backlog.isMarked && entry == nil)
         _ = backlog.receive(channel, [2], nowMs: 0)
         backlog.mark(mark("a", "t2"), own: [UInt8(ascii: "a")])
         _ = backlog.receive(channel, [3], nowMs: 0)
-        #expect(take(&backlog).map { text($0.id) } == ["t1.1", "t2.1"])
+        let taken = take(&backlog)
+        #expect(taken.map { text($0.id) } == ["t1.1", "t2.1"])
     }
 
     @Test func roomAndTimeAreBounded() {
@@ -107,15 +115,21 @@ import Testing
         let bytesMax = 3 * (256 + 1 + channel.count)
         var other = BridgeBacklog(bytesMax: bytesMax)
         other.mark(mark("a", "t1"), own: [UInt8(ascii: "b")])
-        for number in UInt8(1)...5 { #expect(other.receive(channel, [number], nowMs: Int(number))) }
+        for number in UInt8(1)...5 {
+            let isTaken = other.receive(channel, [number], nowMs: Int(number))
+            #expect(isTaken)
+        }
         #expect(other.count == 3, "the oldest are forgotten")
         other.mark(mark("b", "t2"), own: [UInt8(ascii: "b")])
-        #expect(!other.receive(channel, [6], nowMs: 6), "the node that publishes loses the newest")
+        let isRoom = other.receive(channel, [6], nowMs: 6)
+        #expect(!isRoom, "the node that publishes loses the newest")
         let entries = take(&other)
         #expect(entries.map { text($0.id) } == ["t1.3", "t1.4", "t1.5"])
         other.settle(entries[0].number, again: false)
-        #expect(other.expire(beforeMs: 5) == 1, "one of the two had been published")
-        #expect(other.count == 1 && other.receive(channel, [7], nowMs: 7))
+        let lost = other.expire(beforeMs: 5)
+        #expect(lost == 1, "one of the two had been published")
+        let isTaken = other.receive(channel, [7], nowMs: 7)
+        #expect(isTaken)
         // The end of what was forgotten meanwhile changes nothing.
         other.settle(entries[1].number, again: true)
         #expect(other.count == 2)
@@ -128,6 +142,7 @@ import Testing
         let first = take(&backlog)
         #expect(first.count == 512)
         backlog.settle(first[0].number, again: false)
-        #expect(take(&backlog).count == 1)
+        let more = take(&backlog)
+        #expect(more.count == 1)
     }
 }
