@@ -24,11 +24,18 @@ class TracedFleet:
         self.redis = RedisServer(directory / "redis").start()
         self.nodes = [self.node(name) for name in ("one", "two", "three")]
         self.worker = Worker(directory / "worker", self.redis.url, *PACKS).start()
+        for node in self.nodes:
+            eventually(lambda node=node: self.knows_all(node), 60, "a gateway that asks all three")
 
     def node(self, name):
         node = Gateway(self.directory / name, self.redis.url, self.certificate, SECRET, *PACKS, "--shards", "2",
                        limits=LIMITS, keys=KEYS)
         return node.start().wait_ready()
+
+    def knows_all(self, node):
+        """A gateway is asked once the others have seen its probe."""
+        known = self.get("/v1/nodes", node).json()
+        return sum(one["role"] == "gateway" for one in known["nodes"]) == 3 and not known["unanswered"]
 
     def stop(self):
         self.worker.stop()
