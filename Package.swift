@@ -93,6 +93,7 @@ let package = Package(
         room("Dialects", ["Core"], inlined),
         room("Configuration", ["Core"]),
         room("Push", ["Core"]),
+        room("Traces", ["Core"], inlined),
 
         // The machine.
         room("Compression", ["Core", "WebSocketCodec", "CZlib"], inlined),
@@ -118,7 +119,7 @@ let package = Package(
             "Topics",
             [
                 "Commands", "Compression", "Core", "Dialects", "Operations", "Reactors", "Rights", "Connections",
-                "WebSocketCodec",
+                "Traces", "WebSocketCodec",
             ], inlined),
         room(
             "EventLogs",
@@ -141,6 +142,7 @@ let package = Package(
             "Sessions",
             [
                 "Commands", "Core", "Dialects", "Operations", "Reactors", "Rights", "Service", "Topics", "Connections",
+                "Traces",
             ], inlined),
         room(
             "Transports",
@@ -148,6 +150,12 @@ let package = Package(
                 "Configuration", "Core", "Dialects", "HTTPCodec", "Operations", "Reactors", "RedisLink", "Rights",
                 "Service", "Sessions", "Topics", "Connections", "WebSocketCodec",
             ], inlined),
+        room(
+            "Fleet",
+            [
+                "Configuration", "Connections", "Core", "Operations", "Reactors", "RedisLink", "Rights", "Service",
+                "Sessions", "Topics", "Traces", "Transports",
+            ]),
         room("Bus", ["Configuration", "Core", "Operations", "Reactors", "RedisLink", "Service", "Connections"], inlined),
         room(
             "Bridge",
@@ -158,15 +166,16 @@ let package = Package(
         room(
             "HTTPSurface",
             [
-                "Calls", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "HTTPCodec", "Operations",
-                "Reactors", "Rights", "Service", "Topics", "Connections", "Transports", "WebSocketCodec",
+                "Calls", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "Fleet", "HTTPCodec",
+                "Operations", "Reactors", "RedisLink", "Rights", "Service", "Topics", "Connections", "Traces",
+                "Transports", "WebSocketCodec",
             ]),
         room(
             "Gateway",
             [
-                "Bridge", "Bus", "Calls", "CLinux", "Commands", "Configuration", "Core", "Dialects", "EventLogs",
+                "Bridge", "Bus", "Calls", "CLinux", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "Fleet",
                 "HTTPCodec", "HTTPSurface", "Operations", "Presence", "Reactors", "RedisLink", "Rights", "Service",
-                "Sessions", "Topics", "Connections", "Transports", "WebPages",
+                "Sessions", "Topics", "Connections", "Traces", "Transports", "WebPages",
             ]),
         // The shop of `switchboard dev`.
         room(
@@ -236,6 +245,7 @@ let package = Package(
         tests("Dialects", ["Dialects", "Core"]),
         tests("Configuration", ["Configuration", "Core"]),
         tests("Push", ["Push", "Core"]),
+        tests("Traces", ["Traces", "Core"]),
         tests("Reactors", ["Reactors", "CLinux"]),
         tests("Connections", ["Connections", "Reactors", "Core", "CLinux", "COpenSSL"]),
         tests("Rights", ["Rights", "Core", "COpenSSL"]),
@@ -247,19 +257,26 @@ let package = Package(
         tests("Courier", ["Courier", "Configuration", "Core", "Push", "Reactors", "RedisLink", "Rights", "Service"]),
         tests("SwitchboardClient", ["SwitchboardClient", "SwitchboardClientLinux"]),
         tests("Bench", ["switchboard-bench", "Core"]),
-        tests("Service", ["Service", "Core", "RedisLink"]),
-        tests("Operations", ["Operations", "Configuration", "Core", "Reactors", "RedisLink", "Service"]),
-        tests("Topics", ["Topics", "Commands", "Core", "Dialects", "Operations", "Reactors", "Rights", "Connections"]),
+        tests("Service", ["Service", "Core", "Reactors", "RedisLink"]),
+        tests(
+            "Operations",
+            ["Operations", "Commands", "Configuration", "Core", "HTTPCodec", "Reactors", "RedisLink", "Service"]),
+        tests(
+            "Topics",
+            [
+                "Topics", "Commands", "Core", "Dialects", "Operations", "Reactors", "Rights", "Connections", "Traces",
+            ]),
         tests("EventLogs", ["EventLogs", "Commands", "Core", "RedisLink", "Rights", "Topics"]),
-        tests("Calls", ["Calls"]),
+        tests("Calls", ["Calls", "Core", "RedisLink"]),
         tests("Presence", ["Presence", "Core"]),
         tests(
             "Sessions",
             [
                 "Sessions", "Commands", "Core", "Dialects", "Operations", "Reactors", "Rights", "Service", "Topics",
-                "Connections",
+                "Connections", "Traces",
             ]),
         tests("Transports", ["Transports", "Core", "Dialects", "Reactors", "Rights", "Topics", "Connections"]),
+        tests("Fleet", ["Fleet", "Core", "Operations", "Rights"]),
         tests("Bus", ["Bus", "Core", "Operations", "RedisLink"]),
         tests("Bridge", ["Bridge", "Core"]),
         tests("HTTPSurface", ["HTTPSurface", "Core", "EventLogs", "HTTPCodec"]),

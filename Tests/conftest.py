@@ -2,6 +2,8 @@
 
 import pytest
 
+pytest_plugins = ["Fixtures.scripts.answers_whole"]
+
 # Files whose tests share something costly: so many processes run them, each all tests of its files.
 TOGETHER = {"Browser/": 3}
 # Fixtures that are costly to have in each process: one process runs all tests of a file that use one.

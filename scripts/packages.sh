@@ -19,6 +19,7 @@ readonly test_packages=(
     faketime                    # the wall clock jumps
     gcc libc6-dev               # the floor: bench/floor
     valgrind binutils           # bench/instructions.py
+    prometheus                  # deploy/prometheus is checked, and run
 )
 readonly bench_packages=(
     gcc libc6-dev               # the floor: bench/floor
@@ -74,6 +75,16 @@ fi
 
 # `env` because sudo does not pass the environment on; the [@]+ form because bash < 4.4 calls an empty array unset.
 apt() { ${as_root[@]+"${as_root[@]}"} env DEBIAN_FRONTEND=noninteractive apt-get "$@"; }
+
+# Debian would start Prometheus as a service at once, on all addresses; the tests start their own.
+case " ${missing[*]} " in
+*" prometheus "*)
+    unit=/etc/systemd/system/prometheus.service
+    if [ ! -e "$unit" ] && ${as_root[@]+"${as_root[@]}"} ln -s /dev/null "$unit" 2>/dev/null; then
+        say "prometheus is not started as a service; 'systemctl unmask prometheus' allows it"
+    fi
+    ;;
+esac
 
 apt update --quiet=2 || say "the package lists could not be refreshed; trying with those already here"
 apt install --quiet=2 --yes --no-install-recommends "${missing[@]}" ||

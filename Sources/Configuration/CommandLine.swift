@@ -22,6 +22,8 @@ public enum Command: Sendable, Equatable {
     case resetEpochs(ResetEpochsSettings)
     /// Renames keys for another layout.
     case moveData(MoveDataSettings)
+    /// Prints types.
+    case types(TypesSettings)
 }
 
 /// The result of reading a command line.
@@ -133,6 +135,7 @@ public enum CommandLine {
         case .tail: .tail(TailSettings(&values, operands: operands))
         case .resetEpochs: .resetEpochs(ResetEpochsSettings(&values, operands: operands))
         case .moveData: .moveData(MoveDataSettings(values))
+        case .types: TypesSettings(&values, file, operands: operands).map { .types($0) }
         case .help, .version: nil
         }
     }

@@ -20,6 +20,8 @@ public enum CommandName: String, CaseIterable, Sendable {
     case resetEpochs = "reset-epochs"
     /// Renames keys for another layout, or copies them to another Redis.
     case moveData = "move-data"
+    /// Prints the types of commands for programs of apps.
+    case types
     /// Prints help.
     case help
     /// Prints the version.
@@ -31,6 +33,7 @@ public enum CommandName: String, CaseIterable, Sendable {
         case .publish: "TOPIC EVENT [JSON]"
         case .tail: "TOPIC..."
         case .resetEpochs: "[TOPIC...]"
+        case .types: "typescript|swift"
         case .help: "[COMMAND]"
         default: ""
         }
@@ -49,6 +52,7 @@ public enum CommandName: String, CaseIterable, Sendable {
         case .tail: "Print the events of topics as they come."
         case .resetEpochs: "After Redis was restored from a copy: begin new epochs, so that clients are told."
         case .moveData: "While nothing runs: give keys the names of another layout, here or in another Redis."
+        case .types: "Print the types of commands, events and states, for the client libraries."
         case .help: "Print this text, or the settings of one command."
         case .version: "Print the version."
         }

@@ -103,18 +103,23 @@ struct CrossChecks {
     }
 
     private mutating func limits() {
-        if let seconds = values.integer("drain-seconds") {
-            let source = values.source("drain-seconds")
-            if let other = values.limitSources["drainMs"], other.precedence == source.precedence {
-                values.problem(source, "says the same as the limit drainMs; set one of them")
-            } else if (values.limitSources["drainMs"]?.precedence ?? 0) < source.precedence {
-                values.setLimit("drainMs", seconds * 1_000, source: source)
-            }
-        }
+        shortName("drain-seconds", "drainMs", times: 1_000)
+        shortName("trace-bytes-max", "traceBytesMax", times: 1)
         let limits = values.limits
         ordered("drainGraceMs", limits.drainGraceMs, "drainMs", limits.drainMs)
         ordered("webhookMs", limits.courier.webhookMs, "webhookLeaseMs", limits.courier.webhookLeaseMs)
         ordered("redisBackOffMinMs", limits.redisBackOffMinMs, "redisBackOffMaxMs", limits.redisBackOffMaxMs)
+    }
+
+    /// Sets a limit by its short name, unless a stronger place sets it.
+    private mutating func shortName(_ name: String, _ limit: String, times factor: Int) {
+        guard let value = values.integer(name) else { return }
+        let source = values.source(name)
+        if let other = values.limitSources[limit], other.precedence == source.precedence {
+            values.problem(source, "says the same as the limit \(limit); set one of them")
+        } else if (values.limitSources[limit]?.precedence ?? 0) < source.precedence {
+            values.setLimit(limit, value * factor, source: source)
+        }
     }
 
     private mutating func ordered(_ small: String, _ smallValue: Int, _ large: String, _ largeValue: Int) {

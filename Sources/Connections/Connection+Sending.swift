@@ -5,6 +5,8 @@ internal import Reactors
 extension Connection {
     /// Bytes waiting to be written.
     public var queuedBytes: Int { outbound.queue.byteCount }
+    /// The bytes that wait for the peer, and since when.
+    public var load: QueueLoad { QueueLoad(bytes: outbound.queue.byteCount, oldestMs: outbound.queue.oldestMs) }
 
     /// The waiting bytes that count against the bound: a requested backlog is no sign of a slow reader.
     public var unowedBytes: Int { outbound.unowedBytes }
@@ -106,6 +108,9 @@ extension Connection {
         splitBursts()
         return outbound.queue.waiting(pinned: outbound.pinned)
     }
+
+    /// The items of the waiting frames, in order, those of bursts one by one.
+    public var waitingItems: [OutboundItem] { outbound.queue.items }
 
     func splitBursts() {
         context.statistics.itemsWritten.add(outbound.queue.splitBursts())

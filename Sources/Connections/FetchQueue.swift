@@ -27,6 +27,9 @@ public struct FetchQueue {
     /// The time at which the oldest frame was queued, monotonic milliseconds; `nil` when none waits.
     public var oldestMs: Int? { entries.first?.enqueuedMs }
 
+    /// The waiting bytes, and since when.
+    public var load: QueueLoad { QueueLoad(bytes: byteCount, oldestMs: oldestMs) }
+
     /// Adds a frame of so many packets that stands for `item`, or for a message of the gateway's own.
     ///
     /// `isBacklog`: the client requested it by its position.
@@ -69,6 +72,9 @@ public struct FetchQueue {
         defer { (entries, byteCount, backlogBytes) = ([], 0, 0) }
         return entries.map { ($0.frame, $0.item) }
     }
+
+    /// The items of the waiting frames, in order.
+    public var items: [OutboundItem] { entries.compactMap(\.item) }
 
     /// Drops everything; returns how many items of the node's totals that were.
     ///

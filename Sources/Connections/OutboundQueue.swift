@@ -181,6 +181,13 @@ struct OutboundQueue {
         return items
     }
 
+    /// The items of the waiting frames, in order, those of bursts one by one.
+    var items: [OutboundItem] {
+        guard !isEmpty else { return [] }
+        let waiting = only.map { [$0] } ?? Array(entries[firstEntry...])
+        return waiting.compactMap(\.item).flatMap { ($0 as? OutboundBurst)?.parts.map(\.item) ?? [$0] }
+    }
+
     // MARK: Thinning and dropping
 
     /// Drops every frame whose write has not begun, so that a close frame can follow at a frame's boundary.

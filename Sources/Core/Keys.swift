@@ -147,6 +147,9 @@ public struct Keys: Sendable {
     /// The stream of the receiver's events that were given up.
     public func webhookDead(_ receiver: String) -> [UInt8] { outside("webhook-dead", receiver) }
 
+    /// The hash of the figures of receivers, which couriers write.
+    public var webhookFigures: [UInt8] { common("#webhook-figures") }
+
     /// The string with the provider token that authenticates couriers at APNs, for one of Apple's keys.
     public func providerToken(of keyID: String) -> [UInt8] { outside("apns-token", keyID) }
 

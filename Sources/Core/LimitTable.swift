@@ -196,8 +196,12 @@ extension Limits {
             LimitEntry(name: "mailboxMax", range: size, path: \.mailboxMax),
             LimitEntry(name: "logLinesMax", range: size, path: \.logLinesMax),
             LimitEntry(name: "clientLinesPerSecond", range: 1...1_000_000, path: \.clientLinesPerSecond),
+            LimitEntry(name: "traceBytesMax", range: 0...4_294_967_296, path: \.traceBytesMax),
             LimitEntry(name: "shardSweepMs", range: 1...10_000, path: \.shardSweepMs),
             LimitEntry(name: "reportWaitMs", range: time, path: \.reportWaitMs),
+            LimitEntry(name: "fleetWaitMs", range: 10...10_000, path: \.fleetWaitMs),
+            LimitEntry(
+                name: "fleetQuestionsPerSecond", range: 1...1_000_000, path: \.fleetQuestionsPerSecond),
             LimitEntry(name: "listenGraceMs", range: 0...600_000, path: \.listenGraceMs),
             LimitEntry(name: "stuckExitMs", range: 0...3_600_000, path: \.stuckExitMs),
             LimitEntry(name: "drainMs", range: time, path: \.drainMs),

@@ -347,10 +347,16 @@ public struct Limits: Sendable, Equatable {
     public var logLinesMax = 8_192
     /// Lines a second of each kind about single clients or webhooks; further ones are counted instead.
     public var clientLinesPerSecond = 10
+    /// Bytes that a node keeps of what became of its sessions in the last hour; 0: nothing.
+    public var traceBytesMax = 16_777_216
     /// Interval at which a shard checks topics that were left, joins that wait, heartbeats and its link.
     public var shardSweepMs = 250
     /// Time for which one shard waits for the others' reports on a topic.
     public var reportWaitMs = 1_000
+    /// Time for which a question over all nodes waits for their answers; those that are missing are named.
+    public var fleetWaitMs = 250
+    /// Questions over all nodes that a node asks, and that it answers, in a second; burst four seconds' worth.
+    public var fleetQuestionsPerSecond = 10
     /// Longest wait of a starting gateway for its links to Redis before it listens all the same.
     public var listenGraceMs = 3_000
     /// Time for which a loop may be blocked before the process ends itself; 0: for ever.

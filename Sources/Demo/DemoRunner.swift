@@ -64,12 +64,15 @@ final class DemoRunner: NodeResident {
             if case .connected = update { connections.value += 1 }
         }
         self.redis = redis
+        let statistics = ShardStatistics(
+            transport: context.statistics, loop: reactor.statistics, namespaces: parts.access.namespaces,
+            timed: TimedPublishes())
         let scheduler = try ReadScheduler(
-            reactor, limits: settings.limits, budgets: Budgets(settings.limits, nowMs: reactor.nowMs),
-            statistics: ShardStatistics(transport: context.statistics, loop: reactor.statistics))
+            reactor, limits: settings.limits,
+            budgets: Budgets(settings.limits, talkers: Talkers(), nowMs: reactor.nowMs), statistics: statistics)
         store = EventLog(
             reactor, link: redis.link, scripts: parts.scripts, keys: keys, limits: settings.limits,
-            access: parts.access, scheduler: scheduler)
+            access: parts.access, scheduler: scheduler, statistics: statistics)
         runner = CommandRunner(
             link: redis.link, scripts: parts.library.table, settings: parts.commandSettings(settings),
             commands: parts.library.catalogue.command(named:)

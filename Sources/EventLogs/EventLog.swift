@@ -1,7 +1,7 @@
 public import Commands
 public import Core
 public import Dialects
-import Operations
+public import Operations
 public import Reactors
 public import RedisLink
 public import Rights
@@ -64,6 +64,7 @@ public final class EventLog: TopicReader {
     /// Positions that this shard's publishes and reads returned.
     var known: KnownPositions
     let scheduler: ReadScheduler
+    private let statistics: ShardStatistics
     /// Now, milliseconds since 1970.
     let wallMs: () -> Int
     let budgets: Budgets
@@ -86,7 +87,7 @@ public final class EventLog: TopicReader {
     /// A log on `link`; without `replicas` an event is acknowledged once the primary has stored it.
     public init(
         _ reactor: Reactor, link: any RedisCalls, scripts: EventLogScripts, keys: Keys, limits: Limits,
-        access: AccessPolicy, scheduler: ReadScheduler, replicas: ReplicaWaits? = nil,
+        access: AccessPolicy, scheduler: ReadScheduler, statistics: ShardStatistics, replicas: ReplicaWaits? = nil,
         wallMs: @escaping () -> Int = { Clock.wallMs() }
     ) {
         self.wallMs = wallMs
@@ -101,6 +102,7 @@ public final class EventLog: TopicReader {
         idle = IdlePositions(lifeSeconds: limits.idlePositionSeconds)
         self.access = access
         self.scheduler = scheduler
+        self.statistics = statistics
         budgets = scheduler.budgets
         pages = SharedReader(scheduler)
         peeks = SharedReader(scheduler)
@@ -171,7 +173,10 @@ public final class EventLog: TopicReader {
     private func pay(
         _ payer: Payer?, _ topic: Topic, _ event: PublishCall.Event, _ policy: NamespacePolicy
     ) -> Result<KeptBudget.Paid?, Refusal> {
-        guard let payer, payer.kind != .service else { return .success(nil) }
+        guard let payer else { return .success(nil) }
+        budgets.published(
+            payer, bytes: event.data.count, on: topic, us: scripts.publishUs, nowMs: reactor.nowMs)
+        guard payer.kind != .service else { return .success(nil) }
         let kept = KeptEvent(
             bytes: policy.logEventsMax == 0 ? 0 : event.loggedBytes, eventsMax: policy.logEventsMax,
             bytesMax: policy.logBytesMax, seconds: policy.logSeconds,
@@ -212,6 +217,7 @@ public final class EventLog: TopicReader {
             publishes.finished(topic)
             return giveUp(group, .disconnected)
         }
+        time(group)
         let stamp = CommandCallBuilder.CallStamp(nowMs: wallMs(), run: run, epoch: epochs.next(), random: [])
         let call = PublishCall(topic, group.events).call(
             scripts.publish, keys: keys, meta: meta, policy: policy, seenSeconds: limits.idempotencySeconds, stamp,
@@ -224,6 +230,15 @@ public final class EventLog: TopicReader {
             publishes.finished(topic)
             tell(group, receipts(result, group))
         }
+    }
+
+    /// Offers the first event for timing, from the tick that read it.
+    ///
+    /// A group that waited for the call before has the time to the millisecond.
+    private func time(_ group: PublishQueue<Publisher>.Group) {
+        let readMs = group.deadlineMs - limits.redisCallMs
+        let readUs = readMs < reactor.nowMs ? readMs * 1_000 : reactor.nowUs
+        statistics.timed.offer(group.topic, readUs: readUs, data: group.events.first?.data ?? [])
     }
 
     /// Answers the publishers; for stored events once the replicas have them, where that is required.
@@ -255,6 +270,7 @@ public final class EventLog: TopicReader {
                 }
                 (last, published) = (receipt.position, published + 1)
             }
+            if published > 0 { statistics.namespaces.counts(of: group.topic).published.add(published) }
             if let last { known.add(group.topic, last, published: published, nowMs: reactor.nowMs) }
             return .success(outcomes)
         }

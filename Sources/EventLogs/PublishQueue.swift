@@ -13,7 +13,7 @@ struct PublishQueue<Publisher> {
         fileprivate(set) var events: [PublishCall.Event] = []
         fileprivate(set) var publishers: [Publisher] = []
         /// The time by which it must have been sent, monotonic milliseconds; that of its first event.
-        fileprivate let deadlineMs: Int
+        let deadlineMs: Int
         fileprivate var bytes = 0
         /// Whether it is a single event of a refused group.
         fileprivate var isAlone = false

@@ -4,7 +4,7 @@ import Connections
 import Core
 import Glibc
 public import HTTPSurface
-import Operations
+public import Operations
 import Reactors
 import RedisLink
 import Rights
@@ -15,30 +15,6 @@ import Synchronization
 ///
 /// Thread: main.
 public final class GatewayNode {
-    /// The addresses of the listeners, with their actual ports.
-    public struct Addresses: Sendable {
-        /// TLS.
-        public var tls: HostPort?
-        /// Plain, behind a proxy that terminates TLS.
-        public var plain: HostPort?
-        /// Operations.
-        public var operations: HostPort?
-
-        /// One JSON object, as written to `--ready-file`.
-        public var json: [UInt8] {
-            var text: [UInt8] = []
-            for (name, address) in [("tls", tls), ("plain", plain), ("ops", operations)] {
-                guard let address else { continue }
-                text.append(text: text.isEmpty ? "{" : ",")
-                text.append(text: "\"\(name)\":[{\"host\":")
-                text.append(jsonString: address.host)
-                text.append(text: ",\"port\":\(address.port)}]")
-            }
-            text.append(text: ",\"pid\":\(getpid())}\n")
-            return text
-        }
-    }
-
     private let node: Node
     private let settings: GatewaySettings
     /// TLS of new connections; a reload replaces it.
@@ -51,7 +27,7 @@ public final class GatewayNode {
     /// Number of connections that were open when the node was stopped at once.
     private var connectionsCut = 0
     /// Addresses on which the gateway listens, or will listen.
-    public let addresses: Addresses
+    public let addresses: ListenerAddresses
     /// Listeners of clients that are bound and not open yet.
     private var awaiting: [ListenerPlan]
     /// The latest time at which they open, monotonic milliseconds.
@@ -121,9 +97,9 @@ public final class GatewayNode {
 
     private static func bind(
         _ settings: GatewaySettings, parts: NodeParts, node: Node
-    ) throws(StartProblem) -> ([ListenerPlan], Addresses) {
+    ) throws(StartProblem) -> ([ListenerPlan], ListenerAddresses) {
         var plans: [ListenerPlan] = []
-        var addresses = Addresses()
+        var addresses = ListenerAddresses()
         func add(
             _ name: String, _ address: HostPort, _ tls: TLSContext?, _ role: ListenerRole, proxy: Bool
         ) throws(StartProblem) -> HostPort {
@@ -253,12 +229,4 @@ public final class GatewayNode {
         node.log.write(
             .info, "drained", [("tookMs", "\(Clock.monotonicMs() - began)"), ("connectionsCut", "\(connectionsCut)")])
     }
-}
-
-/// Admits every connection: the operations listener must answer when clients are refused.
-final class OpenAdmission: Admission {
-    func admit(_ address: IPAddress?) -> Bool { true }
-    func move(from proxy: IPAddress?, to client: IPAddress?, wasEstablished: Bool) -> Bool { true }
-    func established(_ address: IPAddress?) {}
-    func release(_ address: IPAddress?, wasEstablished: Bool) {}
 }

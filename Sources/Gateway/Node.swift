@@ -3,6 +3,7 @@ import Configuration
 import Connections
 import Core
 import EventLogs
+import Fleet
 import HTTPCodec
 import HTTPSurface
 import Operations
@@ -66,6 +67,10 @@ final class Node: Sendable {
     let proxyMismatch: ProxyMismatch
     /// Number of shards that have not ended.
     let shardsRunning = Atomic<Int>(0)
+    /// The callers that ask most.
+    let talkers = Talkers()
+    /// The secret of all nodes and the rate of questions, for questions over all nodes.
+    let fleet: FleetAccess
     /// The budgets of callers in this node.
     let budgets: Budgets
     /// Decides who a caller is.
@@ -84,7 +89,9 @@ final class Node: Sendable {
         redisWait = settings.redisWait
         health = Health(isPartialEnough: settings.readyPartial, log: log)
         clock = parts.clock
-        figures = NodeFigures(settings.limits, name: name, redisUser: parts.redis.url.userName)
+        figures = NodeFigures(
+            settings.limits, name: name, redisUser: parts.redis.url.userName, configHash: settings.configHash,
+            routes: AnsweredRoutes(parts.library.catalogue.commands))
         library = parts.library
         scripts = parts.scripts
         commands = parts.commandSettings(settings)
@@ -109,7 +116,8 @@ final class Node: Sendable {
         self.accessLog = accessLog.map { ClientAccess(log: $0) }
         clientLog = ClientLog(log, node: name, linesPerSecond: settings.limits.clientLinesPerSecond)
         admission = NodeAdmission(limits: settings.limits, isShared: { rates.isTrustedProxy($0) })
-        budgets = Budgets(settings.limits, nowMs: Clock.monotonicMs())
+        budgets = Budgets(settings.limits, talkers: talkers, nowMs: Clock.monotonicMs())
+        fleet = FleetAccess(settings.limits, nowMs: Clock.monotonicMs())
         memory = MemoryWatch(boundBytes: MemoryWatch.bound(settings.limits.memoryBytesMax))
         var wakes: [Wake] = []
         for _ in 0..<parts.shardCount { wakes.append(try Wake()) }
@@ -129,6 +137,7 @@ final class Node: Sendable {
     /// Takes the secret of all nodes; false when a shard could not be notified.
     func useRelaySecret(_ secret: [UInt8]) -> Bool {
         proofs.use(secret)
+        fleet.use(secret)
         return shards.reduce(true) { $1.send(.polling(.secret(secret))) && $0 }
     }
 

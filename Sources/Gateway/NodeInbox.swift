@@ -1,16 +1,20 @@
 import Bus
 import Core
 import Dialects
+import Fleet
 import Transports
 
-/// The node's own channel: relayed messages of other nodes, and couriers' answers.
+/// The node's own channel: relayed messages and questions of other nodes, and couriers' answers.
 enum NodeInbox {
     /// Whether a message is a courier's answer.
     static func isAnswer(_ message: [UInt8]) -> Bool { message.first == UInt8(ascii: "!") }
+    /// Whether a message is a question over all nodes, or a node's answer.
+    static func isFleet(_ message: [UInt8]) -> Bool { message.first == FleetSeal.mark }
 
     /// Finds the shard of a message, whose sender is not verified yet; `nil` when it is malformed.
     static func read(_ message: [UInt8], _ limits: Limits) -> InboxMessage? {
         if isAnswer(message) { return answer(message, limits) }
+        if isFleet(message) { return FleetSeal.shard(of: message).map { InboxMessage(shard: $0, bytes: message) } }
         // A relayed answer may contain a state of the maximum size; around it are at most a megabyte.
         guard message.count <= limits.answerBytesMax + 2 * EnginePayload.bytesMax,
             let shard = RelayEnvelope(message)?.shard

@@ -4,6 +4,7 @@ import Configuration
 import Connections
 import Core
 import EventLogs
+import Fleet
 import HTTPCodec
 import HTTPSurface
 import Operations
@@ -14,6 +15,7 @@ import Rights
 import Service
 import Sessions
 import Topics
+import Traces
 import Transports
 
 /// The rooms of a shard are made here, each from the ones below it.
@@ -30,17 +32,18 @@ extension Shard {
 
     /// The services of a shard's sessions.
     static func services(
-        _ node: Node, _ clock: ShardClock, _ statistics: ShardStatistics, _ deflation: Deflation, _ log: EventLog,
-        _ topics: TopicTable<Session>, _ presence: PresenceTracker, _ commands: CommandService
+        _ node: Node, _ index: Int, _ clock: ShardClock, _ statistics: ShardStatistics, _ deflation: Deflation,
+        _ log: EventLog, _ topics: TopicTable<Session>, _ presence: PresenceTracker, _ commands: CommandService,
+        _ trace: SessionTrace
     ) -> SessionServices {
         SessionServices(
-            clock: clock,
+            idStart: Array("\(node.name).\(index).".utf8), clock: clock,
             rules: SessionRules(
                 limits: node.limits, access: node.access, budget: SessionBudgets(node, clock, log, topics)),
             topics: topics, encodings: EncodingTable(written: statistics.encodings, deflation: deflation), log: log,
             presence: presence, commands: SessionCommands(commands, log),
             callers: SessionCallers(node.gate, node.rates, node.clientLog, node.limits, clock, statistics),
-            reports: SessionReports(node.clientLog, clock, statistics))
+            reports: SessionReports(node.clientLog, node.talkers, clock, statistics), trace: trace)
     }
 
     /// Logs a script's fault for its author, by the lines of its file.
@@ -104,6 +107,21 @@ extension Shard {
                 statistics: transports.statistics, rates: node.rates, budgets: node.budgets))
     }
 
+    /// The questions over all nodes, and this shard's answers to them.
+    static func fleet(
+        _ node: Node, _ index: Int, _ transports: TransportContext, _ topics: TopicTable<Session>,
+        _ link: any RedisCalls, _ reactor: Reactor
+    ) throws(Errno) -> FleetService {
+        let context = FleetContext(
+            nodeName: node.name, shard: index, shardCount: node.shards.count, keys: node.keys, link: link,
+            clock: transports.clock, limits: node.limits, access: node.fleet, figures: node.figures,
+            statistics: transports.statistics, send: { node.shards[$1].send(.fleet($0)) })
+        let answers = ShardAnswers(
+            nodeName: node.name, shard: index, open: transports.open, topics: topics, trace: topics.trace,
+            metrics: node.metrics, talkers: node.talkers, clock: transports.clock)
+        return try FleetService(context, answers, reactor)
+    }
+
     /// The rooms below the HTTP interface.
     struct HTTPParts {
         let commands: CommandService
@@ -113,24 +131,43 @@ extension Shard {
         let audit: TopicAudit
         let transports: TransportContext
         let polling: PollingServer
+        let fleet: FleetService
+    }
+
+    /// The figures of a shard.
+    static func statistics(_ node: Node, _ context: ConnectionContext, _ reactor: Reactor) -> ShardStatistics {
+        ShardStatistics(
+            transport: context.statistics, loop: reactor.statistics, namespaces: node.access.namespaces,
+            timed: node.figures.timed)
+    }
+
+    /// The audit of a topic, which asks all shards.
+    static func audit(_ node: Node, _ index: Int) -> TopicAudit {
+        TopicAudit(shard: index, count: node.shards.count, limits: node.limits) { node.shards[$1].send(.audit($0)) }
     }
 
     /// The HTTP interface of a shard.
     static func http(_ node: Node, _ parts: HTTPParts, _ link: any RedisCalls, _ reactor: Reactor) -> HTTPServer {
+        let answers = AnswerCounts(node.figures.routes)
+        node.figures.answers.add(answers)
         let context = HTTPContext(
             clock: parts.transports.clock, limits: node.limits, statistics: parts.transports.statistics,
+            answers: answers,
             gate: node.gate, rates: node.rates, callRights: node.callRights, library: node.library,
             dialects: node.dialects, health: node.health, memory: node.memory, log: node.log,
-            clientLog: node.clientLog, accessLog: node.accessLog, options: node.http)
+            clientLog: node.clientLog, talkers: node.talkers, accessLog: node.accessLog, options: node.http)
         let services = Router.Services(
             commands: parts.commands, topics: parts.topics, access: node.access,
             reading: TopicReading(
                 nodeName: node.name,
                 presence: { parts.presence.store.list($0, payer: $1, $2) },
+                entries: { parts.presence.store.entries($0, payer: $1, $2) },
                 report: { parts.audit.ask($0, nowMs: reactor.nowMs, $1) }),
             members: parts.members,
             deadLetters: DeadLetters(link: link, scripts: node.scripts, keys: node.keys, limits: node.limits),
             budgets: node.budgets, metrics: node.metrics, documents: node.documents, polling: parts.polling,
+            fleet: parts.fleet,
+            queues: QueueReader(link: link, keys: node.keys, services: node.library.catalogue.services),
             extra: node.extraRoutes?(
                 ExtraRouteParts(context: context, commands: parts.commands, topics: parts.topics, reactor: reactor)))
         return HTTPServer(context, Router(context, services), parts.transports, parts.polling, node.proxyMismatch)

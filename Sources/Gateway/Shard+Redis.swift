@@ -5,6 +5,7 @@ import Commands
 import Configuration
 import Connections
 import Core
+import Fleet
 import Operations
 import Presence
 import Reactors
@@ -97,6 +98,7 @@ extension Shard: BusReceiver {
     }
 
     private func pass(_ message: [UInt8]) {
+        if NodeInbox.isFleet(message) { return fleet.received(message) }
         if NodeInbox.isAnswer(message) { commands.asks.received(message) } else { polling.take(.relay(message)) }
     }
 

@@ -7,6 +7,7 @@ import Connections
 import Core
 import Dialects
 import EventLogs
+import Fleet
 import HTTPSurface
 import Operations
 import Presence
@@ -17,6 +18,7 @@ import Service
 import Sessions
 import Synchronization
 import Topics
+import Traces
 import Transports
 
 /// One reactor thread: its listeners, connections, sessions, topics, and its links to Redis.
@@ -35,6 +37,7 @@ final class Shard {
     let presence: PresenceTracker
     let transports: TransportContext
     let polling: PollingServer
+    let fleet: FleetService
     private let http: HTTPServer
     private let rightsEnforcer: RightsEnforcer
     /// On the first shard only.
@@ -80,7 +83,7 @@ final class Shard {
         limits = node.limits
         context = ConnectionContext(
             reactor: reactor, limits: ConnectionLimits(node.limits, reactors: node.shards.count))
-        statistics = ShardStatistics(transport: context.statistics, loop: reactor.statistics)
+        statistics = Shard.statistics(node, context, reactor)
         let clock = ShardClock(reactor, node.clock)
         self.clock = clock
         let deflation = Deflation(
@@ -95,13 +98,16 @@ final class Shard {
         self.scheduler = scheduler
         store = EventLog(
             reactor, link: link, scripts: node.scripts, keys: node.keys, limits: node.limits, access: node.access,
-            scheduler: scheduler, replicas: replicas, wallMs: { [clock = node.clock] in clock.wallMs })
+            scheduler: scheduler, statistics: statistics, replicas: replicas,
+            wallMs: { [clock = node.clock] in clock.wallMs })
         presence = try Shard.presence(node, index, reactor, link, scheduler, statistics)
         commands = Shard.commands(node, index, link, replicas, scheduler, statistics, clock, store)
+        let trace = SessionTrace(bytesMax: node.limits.traceBytesMax / node.shards.count, nowMs: { reactor.nowMs })
         topics = TopicTable(
-            limits: node.limits, store: store, channels: BusInterest(bus: bus), statistics: statistics,
+            limits: node.limits, store: store, channels: BusInterest(bus: bus), statistics: statistics, trace: trace,
             nowMs: { reactor.nowMs })
-        let services = Shard.services(node, clock, statistics, deflation, store, topics, presence, commands)
+        let services = Shard.services(
+            node, index, clock, statistics, deflation, store, topics, presence, commands, trace)
         let open = OpenTransports(count: statistics.sessions)
         let rights = Shard.rights(node, clock, link, store, open)
         rightsEnforcer = RightsEnforcer(rights)
@@ -109,14 +115,13 @@ final class Shard {
         self.watches = watches
         transports = Shard.transports(node, clock, statistics, deflation, services, open)
         polling = Shard.polling(node, index, transports, link, context)
-        audit = TopicAudit(shard: index, count: node.shards.count, limits: node.limits) {
-            node.shards[$1].send(.audit($0))
-        }
+        audit = Shard.audit(node, index)
+        fleet = try Shard.fleet(node, index, transports, topics, link, reactor)
         http = Shard.http(
             node,
             HTTPParts(
                 commands: commands, topics: store, presence: presence, members: rights.store, audit: audit,
-                transports: transports, polling: polling), link, reactor)
+                transports: transports, polling: polling, fleet: fleet), link, reactor)
         store.onScriptFault = Shard.scriptFaults(node, statistics)
         reporter.lastEvent = { [unowned store] in store.witness }
         store.lastDelivered = { [unowned topics] in topics.position($0) }
@@ -132,6 +137,7 @@ final class Shard {
         reactor.onMailbox = { [unowned self] in takeMessages() }
         reactor.onTurnEnd = { [unowned self] in endTurn() }
         reactor.onTickEnd = { [unowned self] in
+            topics.endTick()
             bus.endTick()
             nodeBus?.endTick()
         }
@@ -184,6 +190,7 @@ final class Shard {
             node.crowds.sweep(nowMs: nowMs)
         }
         topics.sweep()
+        topics.trace.sweep()
         presence.sweep()
         store.sweep()
         scheduler.sweep()
@@ -245,6 +252,7 @@ final class Shard {
                 report.published = store.published(topic)
                 return report
             }
+        case .fleet(let order): fleet.take(order)
         case .polling(let message): polling.take(message)
         case .rights(let change): rightsEnforcer.take(change)
         case .listen(let plan): open(plan)

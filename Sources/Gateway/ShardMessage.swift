@@ -1,6 +1,7 @@
 import Bus
 import Connections
 import Core
+import Fleet
 import Operations
 import Topics
 import Transports
@@ -13,6 +14,8 @@ enum ShardMessage: Sendable {
     case report(BusReport)
     /// Counts of a topic, asked for or answered by another shard.
     case audit(TopicAudit.Message)
+    /// A question over all nodes, or a shard's answer.
+    case fleet(FleetOrder)
     /// A message about polling sessions.
     case polling(PollingMessage)
     /// Rights have changed: check the sessions.

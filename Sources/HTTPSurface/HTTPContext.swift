@@ -17,6 +17,7 @@ public final class HTTPContext {
     /// The limits of requests and answers.
     public let limits: Limits
     let statistics: ShardStatistics
+    let answers: AnswerCounts
     let gate: CallerGate
     /// The rates of users and addresses.
     public let rates: CallerRates
@@ -28,19 +29,23 @@ public final class HTTPContext {
     let memory: MemoryWatch
     let log: Log
     let clientLog: ClientLog
+    /// Counts refused requests by caller.
+    let talkers: Talkers
     /// `nil` unless every request and connection is logged.
     let accessLog: ClientAccess?
     let options: HTTPOptions
 
     /// The services of one shard; `accessLog` is `nil` without an access log.
     public init(
-        clock: ShardClock, limits: Limits, statistics: ShardStatistics, gate: CallerGate, rates: CallerRates,
-        callRights: CallRights, library: ScriptLibrary, dialects: DialectRegistry, health: Health, memory: MemoryWatch,
-        log: Log, clientLog: ClientLog, accessLog: ClientAccess?, options: HTTPOptions
+        clock: ShardClock, limits: Limits, statistics: ShardStatistics, answers: AnswerCounts, gate: CallerGate,
+        rates: CallerRates, callRights: CallRights, library: ScriptLibrary, dialects: DialectRegistry, health: Health,
+        memory: MemoryWatch, log: Log, clientLog: ClientLog, talkers: Talkers, accessLog: ClientAccess?,
+        options: HTTPOptions
     ) {
         self.clock = clock
         self.limits = limits
         self.statistics = statistics
+        self.answers = answers
         self.gate = gate
         self.rates = rates
         self.callRights = callRights
@@ -50,6 +55,7 @@ public final class HTTPContext {
         self.memory = memory
         self.log = log
         self.clientLog = clientLog
+        self.talkers = talkers
         self.accessLog = accessLog
         self.options = options
     }

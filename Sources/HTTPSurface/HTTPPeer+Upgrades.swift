@@ -34,7 +34,7 @@ extension HTTPPeer {
             return move(connection, to: home, session, answer: answer, deflate, hasRest: from < bytes.count)
         }
         guard connection.send(answer) else { return connection.abort(.internalError) }
-        note(status: 101, by: opening.caller)
+        note(status: 101, by: opening.caller, at: AnsweredRoutes.Other.webSocket.rawValue)
         let transport: WebSocketTransport
         switch opening {
         case .echo:
@@ -80,7 +80,7 @@ extension HTTPPeer {
         guard case .machine(let dialect, let caller) = opening,
             connection.send(HTTPResponse.eventStream(crossOrigin + more))
         else { return connection.abort(.internalError) }
-        note(status: 200, by: caller)
+        note(status: 200, by: caller, at: AnsweredRoutes.Other.eventStream.rawValue)
         let peer = server.transports.peer(dialect, caller)
         let transport = EventStreamTransport(server.transports, connection: connection, peer: peer)
         hand(connection, to: transport)

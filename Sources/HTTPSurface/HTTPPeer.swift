@@ -23,6 +23,8 @@ public final class HTTPPeer: ConnectionHandler {
 
         /// The caller, unless the request was refused.
         var caller: Caller? { if case .success(let request) = verdict { request.caller } else { nil } }
+        /// The place of its answer among the counters, unless the request was refused.
+        var place: Int? { if case .success(let request) = verdict { request.judged.place } else { nil } }
     }
 
     unowned let server: HTTPServer
@@ -216,13 +218,13 @@ public final class HTTPPeer: ConnectionHandler {
         var response = rewriter?.rewritten(response) ?? response
         response.keepAlive = head.keepAlive && response.keepAlive && !context.health.isDraining
         if (200..<300).contains(response.status) { connection.markEstablished() }
-        let caller = pending?.caller
+        let (caller, place) = (pending?.caller, pending?.place)
         pending = nil
         isBusy = false
         onAbandoned = nil
         server.requestEnded()
         rewriter = nil
-        note(response, failure, caller)
+        note(response, failure, caller, place)
         guard response.keepAlive else { return finish(response, method: head.method, reason: .httpDone) }
         guard connection.send(encoded(response, for: head.method)) else { return connection.close(.slowConsumer) }
         connection.setDeadline(at: context.clock.nowMs + context.limits.keepAliveMs)
@@ -237,7 +239,7 @@ public final class HTTPPeer: ConnectionHandler {
     /// Answers and ends the connection.
     func refuse(_ response: HTTPResponse, method: HTTPMethod?, reason: CloseReason = .httpRefused) {
         let rewritten = rewriter?.rewritten(response) ?? response
-        note(rewritten, response.failure, pending?.caller, isReported: reason == .connectionLimit)
+        note(rewritten, response.failure, pending?.caller, pending?.place, isReported: reason == .connectionLimit)
         finish(rewritten, method: method, reason: reason)
     }
 
@@ -258,16 +260,20 @@ public final class HTTPPeer: ConnectionHandler {
 
     /// Logs a response; `failure` is its error before a pack rewrote it.
     private func note(
-        _ response: HTTPResponse, _ failure: HTTPResponse.Failure?, _ caller: Caller?, isReported: Bool = false
+        _ response: HTTPResponse, _ failure: HTTPResponse.Failure?, _ caller: Caller?, _ place: Int?,
+        isReported: Bool = false
     ) {
-        note(status: response.status, bytes: response.body.count, failure, by: caller, isReported: isReported)
+        note(
+            status: response.status, bytes: response.body.count, failure, by: caller, at: place, isReported: isReported)
     }
 
+    /// Counts and logs an answer; `place` is that among the counters, `nil` where it follows from the head.
     func note(
-        status: Int, bytes: Int = 0, _ failure: HTTPResponse.Failure? = nil, by caller: Caller?,
+        status: Int, bytes: Int = 0, _ failure: HTTPResponse.Failure? = nil, by caller: Caller?, at place: Int?,
         isReported: Bool = false
     ) {
         guard let connection else { return }
+        context.answers.add(place ?? server.router.place(asked?.head), status: status)
         let address = asked.map(\.origin.address) ?? connection.address
         let tookMs = asked.map { context.clock.nowMs - $0.atMs } ?? 0
         RequestNote(
@@ -318,7 +324,7 @@ public final class HTTPPeer: ConnectionHandler {
         if reason == .strayProxyHeader || reason == .proxyHeader { server.proxyMismatched(reason, onTLS: isSecure) }
         logEnd(reason)
         if let connection {
-            if isBusy { note(status: RequestNote.abandoned, by: pending?.caller) }
+            if isBusy { note(status: RequestNote.abandoned, by: pending?.caller, at: pending?.place) }
             context.accessLog?.ended(connection, .http, reason, by: nil, nowMs: context.clock.nowMs)
         }
         if isBusy { server.requestEnded() }

@@ -10,13 +10,16 @@ final class JudgedHead {
     let segments: [String]
     /// The matching route among the gateway's own.
     let match: GatewayRoutes.Match
+    /// Its place among the counters of answers.
+    let place: Int
     let caller: Caller
     /// The client's address and security.
     let origin: ClientAddress
 
-    init(segments: [String], match: GatewayRoutes.Match, caller: Caller, origin: ClientAddress) {
+    init(segments: [String], match: GatewayRoutes.Match, place: Int, caller: Caller, origin: ClientAddress) {
         self.segments = segments
         self.match = match
+        self.place = place
         self.caller = caller
         self.origin = origin
     }

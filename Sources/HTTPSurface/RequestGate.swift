@@ -34,21 +34,25 @@ struct RequestGate {
             return .failure(Refusal(.badRequest, "the path is malformed"))
         }
         let match = GatewayRoutes.match(head.method, segments)
-        return caller(head, segments, match, origin).map { caller in
+        let command = router.command(match, segments, head.method)
+        let routes = context.answers.routes
+        let place = isPolling ? AnsweredRoutes.Other.polling.rawValue : routes.place(match, command)
+        return caller(head, segments, match, command, origin).map { caller in
             let limits = context.limits
             var bytesMax = caller.isAnonymous ? limits.anonymousBodyBytesMax : limits.bodyBytesMax
             if isPolling { bytesMax = PollingRoute.bodyBytesMax(limits) }
             return Admitted(
                 request: HTTPRequest(
                     head: head,
-                    judged: JudgedHead(segments: segments, match: match, caller: caller, origin: origin)),
+                    judged: JudgedHead(segments: segments, match: match, place: place, caller: caller, origin: origin)),
                 bodyBytesMax: min(bytesMax, limits.bodyBytesMax))
         }
     }
 
     /// The caller of the request, if it has the right to it.
     private func caller(
-        _ head: HTTPRequestHead, _ segments: [String], _ match: GatewayRoutes.Match, _ origin: ClientAddress
+        _ head: HTTPRequestHead, _ segments: [String], _ match: GatewayRoutes.Match, _ command: CommandDescriptor?,
+        _ origin: ClientAddress
     ) -> Result<Caller, Refusal> {
         guard case .front = role else { return .success(.anonymous) }
         let authenticator = context.gate.authenticator
@@ -59,7 +63,6 @@ struct RequestGate {
         }
         // Pages and health checks are public, whatever their fields contain. A preflight request bears no credentials.
         if CrossOrigin.isPreflight(head) { return .success(.anonymous) }
-        let command = router.command(match, segments, head.method)
         guard command != nil || match.judged?.asksForCredentials == true else { return .success(.anonymous) }
         let judged =
             (holder.map { .success($0) }

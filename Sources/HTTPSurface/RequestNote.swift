@@ -58,6 +58,10 @@ struct RequestNote {
         }
         guard let trouble, !isReported else { return }
         if trouble == .upgradeMissing { context.statistics.upgradesMissing.add(1) }
+        if trouble == .limited {
+            let payer = context.rates.payer(caller ?? .anonymous, at: address)
+            context.talkers.refused(payer, at: address, nowMs: context.clock.nowMs)
+        }
         context.clientLog.write(trouble, nowMs: context.clock.nowMs) {
             let reason = failure.map { [("reason", $0.code), ("error", $0.message)] } ?? []
             return [("status", "\(status)")] + request + reason + ClientLog.fields(caller, at: address)

@@ -3,10 +3,12 @@ import Commands
 import Core
 import Dialects
 public import EventLogs
+public import Fleet
 import HTTPCodec
 public import Operations
 import Reactors
 public import Rights
+import Topics
 public import Transports
 
 /// The HTTP interface: dispatches each request to its route.
@@ -35,6 +37,10 @@ public final class Router {
         public let documents: OpenAPIDocuments
         /// The polling sessions.
         public let polling: PollingServer
+        /// Questions over all nodes.
+        public let fleet: FleetService
+        /// The work that waits for workers and couriers.
+        public let queues: QueueReader
         /// The routes beside the gateway's own; `nil` where there are none.
         public let extra: (any ExtraRoutes)?
 
@@ -42,7 +48,8 @@ public final class Router {
         public init(
             commands: CommandService, topics: EventLog, access: AccessPolicy, reading: TopicReading,
             members: any MembershipWriter, deadLetters: DeadLetters, budgets: Budgets, metrics: Metrics,
-            documents: OpenAPIDocuments, polling: PollingServer, extra: (any ExtraRoutes)?
+            documents: OpenAPIDocuments, polling: PollingServer, fleet: FleetService, queues: QueueReader,
+            extra: (any ExtraRoutes)?
         ) {
             self.commands = commands
             self.topics = topics
@@ -54,6 +61,8 @@ public final class Router {
             self.metrics = metrics
             self.documents = documents
             self.polling = polling
+            self.fleet = fleet
+            self.queues = queues
             self.extra = extra
         }
     }
@@ -69,6 +78,8 @@ public final class Router {
     private let userData: UserDataRoute
     private let deadLetters: DeadLetterRoute
     private let health: HealthRoute
+    private let fleet: FleetRoute
+    private let traces: TraceRoute
     private let description: OpenAPIRoute
     private let polling: PollingRoute
     private let extra: (any ExtraRoutes)?
@@ -88,10 +99,16 @@ public final class Router {
         operations = OperationsRoute(context: context, metrics: services.metrics, pages: pages)
         commands = CommandRoute(context: context, commands: services.commands)
         rights = RightsRoute(context: context, access: services.access, members: services.members)
-        userData = UserDataRoute(context: context, commands: services.commands, budgets: services.budgets)
+        userData = UserDataRoute(
+            context: context, commands: services.commands, budgets: services.budgets, fleet: services.fleet)
         deadLetters = DeadLetterRoute(context: context, deadLetters: services.deadLetters)
         health = HealthRoute(
             health: context.health, figures: services.metrics.figures, nodeName: services.reading.nodeName)
+        fleet = FleetRoute(
+            context: context, fleet: services.fleet, queues: services.queues, figures: services.metrics.figures)
+        traces = TraceRoute(
+            context: context, topics: services.topics, access: services.access, reading: services.reading,
+            fleet: services.fleet)
         description = OpenAPIRoute(context, services.documents)
         polling = PollingRoute(context: context, polling: services.polling, opener: opener)
         extra = services.extra
@@ -108,6 +125,20 @@ public final class Router {
         case nil: commands.route(method, segments)
         default: nil
         }
+    }
+
+    /// The place of a request among the counters of answers, where it was refused by its head; `nil`: it had none.
+    func place(_ head: HTTPRequestHead?) -> Int {
+        guard let head, let segments = head.pathSegments?.map({ String(decoding: $0, as: UTF8.self) }) else {
+            return AnsweredRoutes.Other.unknown.rawValue
+        }
+        if head.upgrade != nil { return AnsweredRoutes.Other.webSocket.rawValue }
+        if context.dialects.entry(head.path, .packets) != nil { return AnsweredRoutes.Other.polling.rawValue }
+        if head.method == .get, context.dialects.entry(head, .eventStream) != nil {
+            return AnsweredRoutes.Other.eventStream.rawValue
+        }
+        let match = GatewayRoutes.match(head.method, segments)
+        return context.answers.routes.place(match, command(match, segments, head.method))
     }
 
     /// The refusal of a request, in the form for the path's clients.
@@ -184,11 +215,23 @@ public final class Router {
         case .events: topics.answer(request, .events, respond)
         case .presence: topics.answer(request, .presence, respond)
         case .audit: topics.answer(request, .audit, respond)
+        case .trace: traces.trace(request, respond)
+        case .why: traces.why(request, respond)
         case .addMember, .removeMember: rights.changeMember(request, respond)
         case .revoke: rights.revoke(request, respond)
         case .exportUser, .eraseUser: userData.answer(request, respond)
         case .deadLetters, .dropDeadLetters, .retryDeadLetters: deadLetters.answer(request, respond)
         case .health: health.answer(respond)
+        case .nodes: fleet.ask(.nodes, as: "nodes", request, respond)
+        case .topTopics: fleet.ask(.topics, as: "topics", request, respond)
+        case .sessions: fleet.ask(.sessions, as: "sessions", request, respond)
+        case .slowSessions: fleet.ask(.slow, as: "sessions", request, respond)
+        case .talkers: fleet.ask(.talkers, as: "talkers", request, respond)
+        case .closeSession: fleet.close(request, respond)
+        case .outbox: fleet.outbox(request, respond)
+        case .workers: fleet.workers(request, respond)
+        case .couriers: fleet.couriers(request, respond)
+        case .webhooks: fleet.webhooks(request, respond)
         case .openAPI: description.answer(request, respond)
         case .command: commands.answer(request, name: request.segments[2], respond)
         }

@@ -70,11 +70,13 @@ public final class Budgets: Sendable {
     }
 
     private let state: Guarded<State>
+    private let talkers: Talkers
     private let sharedPerSecond: Int
     private let topicsPerAddressMax: Int
 
-    /// Full budgets.
-    public init(_ limits: Limits, nowMs: Int) {
+    /// Full budgets; `talkers` counts what is charged.
+    public init(_ limits: Limits, talkers: Talkers, nowMs: Int) {
+        self.talkers = talkers
         sharedPerSecond = limits.anonymousRedisUsPerSecond
         topicsPerAddressMax = limits.topicsPerAddressMax
         func rate(_ usPerSecond: Int, seconds: Int) -> RateLimit {
@@ -112,8 +114,15 @@ public final class Budgets: Sendable {
                 return Budgets.refusal(.own, waitMs)
             }
             if payer.kind == .anonymous { _ = state.weights.payShared(us: us, nowMs: nowMs) }
+            talkers.count(TalkerFigures(redisUs: us), payer, nowMs: nowMs)
             return nil
         }
+    }
+
+    /// Counts an event of a payer among what callers ask; a backend, which pays nothing, also for its time.
+    public func published(_ payer: Payer, bytes: Int, on topic: Topic, us: Int, nowMs: Int) {
+        let figures = TalkerFigures(events: 1, bytes: bytes, redisUs: payer.kind == .service ? us : 0)
+        talkers.count(figures, payer, namespace: topic.namespace, nowMs: nowMs)
     }
 
     /// Charges the bytes that a publish leaves in Redis; `nil` for a service, which pays nothing.
@@ -178,7 +187,10 @@ public final class Budgets: Sendable {
     /// Charges a read to the payer's own budget; ``payShared(us:nowMs:)`` charges an anonymous one when it is sent.
     public func payOwn(_ payer: Payer, us: Int, nowMs: Int) -> Refusal? {
         state.withLock { state in
-            guard let waitMs = state.weights.pay(payer, us: us, nowMs: nowMs) else { return nil }
+            guard let waitMs = state.weights.pay(payer, us: us, nowMs: nowMs) else {
+                talkers.count(TalkerFigures(redisUs: us), payer, nowMs: nowMs)
+                return nil
+            }
             state.count(payer, .own)
             return Budgets.refusal(.own, waitMs)
         }
@@ -193,6 +205,7 @@ public final class Budgets: Sendable {
     public func charge(_ payer: Payer, us: Int, nowMs: Int) {
         guard us > 0 else { return }
         state.withLock { $0.weights.charge(payer, us: us, nowMs: nowMs) }
+        talkers.count(TalkerFigures(redisUs: us), payer, nowMs: nowMs)
     }
 
     /// Number of further topics that connections from an address may hold without a token.

@@ -82,6 +82,9 @@ public final class CallerGate: Sendable {
     /// Whether every revocation made before this node began is known here.
     public var knowsEveryRevocation: Bool { revocations.withLock { $0.isComplete } }
 
+    /// The time up to which issued tokens of a user are refused, Unix seconds; `nil` when there is none.
+    public func revokedUntil(_ user: [UInt8]) -> Int? { revocations.withLock { $0.until(of: user) } }
+
     /// Notes that every revocation has been read.
     public func readEveryRevocation() { revocations.withLock { $0.isComplete = true } }
 

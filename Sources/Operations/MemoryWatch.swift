@@ -27,7 +27,7 @@ public final class MemoryWatch: Sendable {
     }
 
     /// Resident bytes at the last look.
-    var residentBytes: Int { resident.load(ordering: .relaxed) }
+    public var residentBytes: Int { resident.load(ordering: .relaxed) }
 
     /// Whether new clients must be refused.
     public var isShort: Bool { short.load(ordering: .relaxed) }

@@ -10,8 +10,18 @@ public import Service
 public final class NodeFigures: Sendable {
     /// When the node was made, monotonic milliseconds.
     public let startedMs = Clock.monotonicMs()
+    /// The limits of the node.
+    let limits: Limits
+    /// A short digest of the settings that all nodes should share.
+    public let configHash: String
     /// Each shard's figures.
     public let shards = Registry<ShardStatistics>()
+    /// Each shard's answers to HTTP requests.
+    public let answers = Registry<AnswerCounts>()
+    /// The routes by which they are counted.
+    public let routes: AnsweredRoutes
+    /// The publish that is being timed.
+    public let timed = TimedPublishes()
     /// The bus's figures.
     public let bus = BusStatistics()
     /// The bridge from Socket.IO's emitters.
@@ -39,8 +49,13 @@ public final class NodeFigures: Sendable {
     /// State of this machine's clock, and the other processes that share the Redis.
     public let nodes: Guarded<NodeBook>
 
-    /// Figures of the node `name` (ASCII), which logs in at Redis as `user`.
-    public init(_ limits: Limits, name: String, redisUser user: String) {
+    /// Figures of the node `name` (ASCII), which logs in at Redis as `user` and answers on `routes`.
+    public init(
+        _ limits: Limits, name: String, redisUser user: String, configHash: String, routes: AnsweredRoutes
+    ) {
+        self.limits = limits
+        self.configHash = configHash
+        self.routes = routes
         masters = MasterFigures(addressesMax: limits.clusterNodesMax)
         loads = Guarded(LoadBook(user: user))
         servers = Guarded(

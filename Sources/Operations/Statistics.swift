@@ -116,11 +116,27 @@ public final class ShardStatistics: Sendable {
     public let transport: TransportStatistics
     /// The loop of this shard.
     public let loop: LoopStatistics
+    /// Events and deliveries by namespace.
+    public let namespaces: NamespaceStatistics
+    /// The publish of this node that is being timed.
+    public let timed: TimedPublishes
+    /// Times from reading a publish to the last write of its event on this shard.
+    public let deliveryLatency = DurationHistogram(
+        boundsUs: [
+            500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000,
+            10_000_000,
+        ])
 
     /// Zero counts, beside the figures that the shard's reactor and listener keep themselves.
-    public init(transport: TransportStatistics, loop: LoopStatistics) {
+    ///
+    /// `namespaces` are the configured ones, `timed` is shared by all threads of the node.
+    public init(
+        transport: TransportStatistics, loop: LoopStatistics, namespaces: [String], timed: TimedPublishes
+    ) {
         self.transport = transport
         self.loop = loop
+        self.namespaces = NamespaceStatistics(namespaces)
+        self.timed = timed
     }
 }
 

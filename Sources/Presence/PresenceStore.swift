@@ -132,6 +132,18 @@ public final class PresenceStore {
             run: { [self] done in readList(topic, done) }, completion)
     }
 
+    /// Reads all entries of a topic, also those of nodes that are gone; the payer is charged.
+    public func entries(
+        _ topic: Topic, payer: Payer, _ completion: @escaping (Result<[PresenceMember], Refusal>) -> Void
+    ) {
+        let key = SharedReader<[PresenceMember]>.Key(
+            script: "here_read", keys: [topic.bytes], arguments: [Array("all".utf8)],
+            isAnonymous: payer.kind == .anonymous)
+        lists.read(
+            key, payer: payer, weightUs: readUs(limits.presenceMembersMax),
+            run: { [self] done in read(topic) { done($0.map(\.members)) } }, completion)
+    }
+
     /// The nodes are read second: a node sends a heartbeat before it lists an entry.
     private func readList(_ topic: Topic, _ completion: @escaping (Result<[PresenceMember], Refusal>) -> Void) {
         read(topic) { [self] result in

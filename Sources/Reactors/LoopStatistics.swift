@@ -4,34 +4,26 @@ internal import Synchronization
 ///
 /// The reactor writes it; any thread may read it. Durations are counted in power-of-two buckets of microseconds.
 public final class LoopStatistics: Sendable {
-    /// Upper bounds of the buckets, microseconds; a further bucket counts all longer ticks.
-    public static let boundsUs = [
+    /// Upper bounds of the buckets, microseconds.
+    static let boundsUs = [
         64, 128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072, 1_048_576,
     ]
 
-    private let counts: [Counter]
+    /// The duration of each tick, without its wait.
+    public let durations = DurationHistogram(boundsUs: LoopStatistics.boundsUs)
     /// The number of ticks.
     public let ticks = Counter()
-    /// Microseconds spent in ticks, without waits.
-    public let busyUs = Counter()
     /// The time at which the last tick ended, monotonic milliseconds; a watchdog compares it with the present time.
     public let lastTickMs = Counter()
 
     /// Begins with zeroes.
-    public init() {
-        counts = (0...LoopStatistics.boundsUs.count).map { _ in Counter() }
-    }
+    public init() {}
 
     func record(durationUs: Int, nowMs: Int) {
         ticks.add(1)
-        busyUs.add(durationUs)
+        durations.record(us: durationUs)
         lastTickMs.set(nowMs)
-        let bucket = LoopStatistics.boundsUs.firstIndex { durationUs <= $0 } ?? LoopStatistics.boundsUs.count
-        counts[bucket].add(1)
     }
-
-    /// Ticks by bucket; one element more than ``boundsUs``.
-    public var histogram: [Int] { counts.map(\.value) }
 }
 
 /// A number with one writing thread and any number of readers.

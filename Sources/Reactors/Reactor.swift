@@ -9,6 +9,8 @@ internal import Glibc
 public final class Reactor {
     /// Monotonic milliseconds at the start of this tick's work; the whole tick uses this one clock reading.
     public var nowMs: Int { clockMs.value }
+    /// Monotonic microseconds at the start of this tick's work.
+    public var nowUs: Int { clockUs.value }
     /// The last time at which a wait ended much too late, because the process or machine was stopped.
     ///
     /// Monotonic milliseconds; `Int.min` when it never did. Code that waited for a peer during the stall could not
@@ -39,6 +41,7 @@ public final class Reactor {
 
     private let epoll: FileDescriptor
     private let clockMs = Tally()
+    private let clockUs = Tally()
     private var table = SlotTable()
     private var wheel: TimerWheel
     private let events = EventBuffer(capacity: 512)
@@ -56,6 +59,7 @@ public final class Reactor {
         self.wake = wake
         let nowMs = Clock.monotonicMs()
         clockMs.set(nowMs)
+        clockUs.set(nowMs * 1_000)
         wheel = TimerWheel(nowMs: nowMs)
         let (poll, wakeDescriptor) = (epoll.raw, wake.raw)
         _ = try retrying { swb_epoll_ctl(poll, EPOLL_CTL_ADD, wakeDescriptor, EPOLLIN.rawValue, Reactor.wakeToken) }
@@ -148,6 +152,7 @@ public final class Reactor {
             let startUs = Clock.monotonicUs()
             noticeStall(nowMs: startUs / 1_000, timeoutMs: timeoutMs)
             clockMs.set(startUs / 1_000)
+            clockUs.set(startUs)
             tick &+= 1
             if acknowledgeWake(among: count) { onMailbox() }
             deliverReads(count)

@@ -342,7 +342,7 @@ public final class CallLink: RedisSocketOwner, RedisLinks {
         guard let receiver = pipeline.replied(nowMs: context.reactor.nowMs) else {
             return reconnect(RedisFailure(.protocolViolation, detail: "a reply without a call"))
         }
-        if let sent = sentUs.popFirst() { statistics.record(latencyUs: Clock.monotonicUs() - sent) }
+        if let sent = sentUs.popFirst() { statistics.latencies.record(us: Clock.monotonicUs() - sent) }
         if let failure = value.failure {
             statistics.count(failure)
             // A demoted or protected server keeps answering errors; another dial finds the right one.

@@ -1,4 +1,5 @@
 import Core
+public import Reactors
 
 /// Writes one page of metrics in the text format of Prometheus, version 0.0.4.
 public struct MetricsPage {
@@ -9,47 +10,60 @@ public struct MetricsPage {
     public init() {}
 
     /// Writes a number that rises and falls.
-    public mutating func gauge(_ name: String, _ help: String, _ value: Int) {
-        head(name, help, "gauge")
+    public mutating func gauge(_ name: String, _ value: Int) {
+        head(name, .gauge)
+        bytes.append(text: "\(name) \(value)\n")
+    }
+
+    /// Writes a number with a fraction that rises and falls.
+    public mutating func gauge(_ name: String, _ value: Double) {
+        head(name, .gauge)
         bytes.append(text: "\(name) \(value)\n")
     }
 
     /// Writes numbers that rise and fall, distinguished by one label.
-    public mutating func gauge(_ name: String, _ help: String, _ values: [(label: String, value: String, count: Int)]) {
-        head(name, help, "gauge")
-        for entry in values { bytes.append(text: "\(name){\(entry.label)=\"\(entry.value)\"} \(entry.count)\n") }
+    public mutating func gauge(_ name: String, _ values: [(label: String, value: String, count: Int)]) {
+        head(name, .gauge)
+        lines(name, values)
     }
 
     /// Writes a number that rises and falls for the whole, and its parts, distinguished by one label.
     public mutating func gauge(
-        _ name: String, _ help: String, _ whole: Int, and parts: [(label: String, value: String, count: Int)]
+        _ name: String, _ whole: Int, and parts: [(label: String, value: String, count: Int)]
     ) {
-        gauge(name, help, whole)
-        for entry in parts { bytes.append(text: "\(name){\(entry.label)=\"\(entry.value)\"} \(entry.count)\n") }
+        gauge(name, whole)
+        lines(name, parts)
     }
 
     /// Writes a time that rises and falls; given in milliseconds, written in seconds.
-    public mutating func gauge(_ name: String, _ help: String, milliseconds: Int) {
-        head(name, help, "gauge")
-        bytes.append(text: "\(name) \(Double(milliseconds) / 1_000)\n")
+    public mutating func gauge(_ name: String, milliseconds: Int) {
+        gauge(name, Double(milliseconds) / 1_000)
     }
 
     /// Writes a number that only grows.
-    public mutating func counter(_ name: String, _ help: String, _ value: Int) {
-        head(name, help, "counter")
+    public mutating func counter(_ name: String, _ value: Int) {
+        head(name, .counter)
+        bytes.append(text: "\(name) \(value)\n")
+    }
+
+    /// Writes a number with a fraction that only grows.
+    public mutating func counter(_ name: String, _ value: Double) {
+        head(name, .counter)
         bytes.append(text: "\(name) \(value)\n")
     }
 
     /// Writes numbers that only grow, distinguished by one label.
-    public mutating func counter(_ name: String, _ help: String, _ values: [(label: String, value: String, count: Int)])
-    {
-        head(name, help, "counter")
-        for entry in values { bytes.append(text: "\(name){\(entry.label)=\"\(entry.value)\"} \(entry.count)\n") }
+    public mutating func counter(_ name: String, _ values: [(label: String, value: String, count: Int)]) {
+        head(name, .counter)
+        lines(name, values)
     }
 
-    /// Writes counts by upper bound; given in microseconds, written in seconds.
-    public mutating func histogram(_ name: String, _ help: String, boundsUs: [Int], counts: [Int], sumUs: Int) {
-        head(name, help, "histogram")
+    /// Writes durations of one or several threads by upper bound, in seconds; the bounds are those of the first.
+    public mutating func histogram(_ name: String, _ parts: [DurationHistogram]) {
+        head(name, .histogram)
+        let boundsUs = parts.first?.boundsUs ?? []
+        var counts = Array(repeating: 0, count: boundsUs.count + 1)
+        for part in parts { for (index, count) in part.counts.enumerated() { counts[index] += count } }
         var total = 0
         for (bound, count) in zip(boundsUs, counts) {
             total += count
@@ -57,10 +71,19 @@ public struct MetricsPage {
         }
         total += counts.last ?? 0
         bytes.append(text: "\(name)_bucket{le=\"+Inf\"} \(total)\n")
+        let sumUs = parts.reduce(0) { $0 + $1.sumUs.value }
         bytes.append(text: "\(name)_sum \(Double(sumUs) / 1_000_000)\n\(name)_count \(total)\n")
     }
 
-    private mutating func head(_ name: String, _ help: String, _ type: String) {
-        bytes.append(text: "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n")
+    private mutating func lines(_ name: String, _ values: [(label: String, value: String, count: Int)]) {
+        for entry in values { bytes.append(text: "\(name){\(entry.label)=\"\(entry.value)\"} \(entry.count)\n") }
+    }
+
+    /// Writes the description of a family, which the table of metrics has.
+    private mutating func head(_ name: String, _ kind: MetricFamily.Kind) {
+        guard let family = MetricFamily.named[name], family.kind == kind else {
+            preconditionFailure("the table of metrics has no \(kind) \(name)")
+        }
+        bytes.append(text: "# HELP \(name) \(family.help)\n# TYPE \(name) \(kind.rawValue)\n")
     }
 }

@@ -16,11 +16,7 @@ public final class ProcessStalls: Sendable {
 extension MetricsPage {
     /// Writes the number of stalls, and their total time.
     public mutating func tell(_ stalls: ProcessStalls) {
-        counter(
-            "switchboard_process_stalls_total", "Times the whole process stood still for two seconds or longer.",
-            stalls.count.value)
-        counter(
-            "switchboard_process_stall_milliseconds_total", "Milliseconds for which it stood still.",
-            stalls.standingMs.value)
+        counter("switchboard_process_stalls_total", stalls.count.value)
+        counter("switchboard_process_stall_milliseconds_total", stalls.standingMs.value)
     }
 }

@@ -25,6 +25,10 @@ public protocol ClientTransport: AnyObject {
     var peer: Peer? { get }
     /// The connection that takes events as they are encoded; `nil` where the transport does more with them.
     var eventConnection: Connection? { get }
+    /// The items that have not been written, in order.
+    var waitingItems: [OutboundItem] { get }
+    /// The bytes that wait for the client.
+    var load: QueueLoad { get }
     /// Sends one unit.
     func send(_ unit: WireUnit)
     /// Sends an event that many share; false when the client reads too slowly to take it.
@@ -45,4 +49,7 @@ public protocol ClientTransport: AnyObject {
 extension ClientTransport {
     /// `nil`: events go through ``send(_:_:own:isBacklog:)``.
     public var eventConnection: Connection? { nil }
+
+    /// None.
+    public var waitingItems: [OutboundItem] { [] }
 }

@@ -1,3 +1,4 @@
+public import Connections
 public import Core
 public import Dialects
 public import Rights
@@ -88,11 +89,28 @@ public final class Peer: SessionOutput {
     }
 
     /// The connection has ended: every session ends and leaves its topics.
-    public func ended() {
+    ///
+    /// `waiting` are the items that have not been written.
+    public func ended(_ reason: CloseReason, waiting: [OutboundItem]) {
         transport = nil
         let ending = attached
         attached = Few()
-        for session in ending { session.ended() }
+        let unsent = waiting.firstPositions
+        for session in ending { session.ended(reason, unsent: unsent) }
+    }
+
+    /// The connection discards the items that wait, since the client reads too slowly.
+    public func discards(_ waiting: [OutboundItem]) {
+        let unsent = waiting.firstPositions
+        for session in attached { session.note(unsent: unsent) }
+    }
+
+    /// Newer events replaced others in the queue of the connection, by topic.
+    public func conflated(_ replaced: [Topic: ReplacedEvents]) {
+        for (topic, events) in replaced {
+            guard let session = attached.first(where: { $0.hears(topic) }) else { continue }
+            session.note(conflated: events.ranges, isWhole: events.isWhole, epoch: events.epoch, of: topic)
+        }
     }
 
     /// The caller that the log names: the first one that is not anonymous, or else the one that opened the connection.
@@ -102,6 +120,11 @@ public final class Peer: SessionOutput {
 
     /// The sessions of the connection.
     public var sessions: [Session] { Array(attached) }
+
+    /// Visits the sessions, without a list of them.
+    public func visitSessions(_ visit: (Session) -> Void) {
+        for session in attached { visit(session) }
+    }
 
     // MARK: The dialect machine
 
@@ -174,7 +197,7 @@ public final class Peer: SessionOutput {
 
     private func end(_ sessionID: SessionID) {
         guard let index = attached.firstIndex(where: { $0.sessionID == sessionID }) else { return }
-        attached.remove(at: index).ended()
+        attached.remove(at: index).ended(.normal, unsent: [:])
         transport?.deadlineChanged()
     }
 
@@ -185,6 +208,10 @@ public final class Peer: SessionOutput {
     // MARK: From the sessions
 
     var address: IPAddress? { transport?.address }
+
+    var load: QueueLoad { transport?.load ?? QueueLoad() }
+
+    var dialectName: String { dialect.encoders.first?.name ?? "" }
 
     func topicsHeld(besides sessionID: SessionID) -> Int {
         attached.reduce(0) { $1.sessionID == sessionID ? $0 : $0 + $1.heldCount }
@@ -209,6 +236,8 @@ public final class Peer: SessionOutput {
         }
         return transport.send(delivery, encoding, own: own, isBacklog: isBacklog)
     }
+
+    func firstWaiting(of topic: Topic) -> Position? { transport?.waitingItems.firstPositions[topic] }
 
     func close(_ reason: CloseReason) { transport?.close(reason) }
 

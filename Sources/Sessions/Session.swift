@@ -5,13 +5,14 @@ public import Dialects
 public import Rights
 import Service
 public import Topics
+import Traces
 
 /// One client session of a connection: performs the actions of its ``SessionState``, and forwards events.
 ///
 /// Its ``SessionOutput`` encodes messages and transports them. Thread: the shard's.
 public final class Session: TopicClient, PresenceListener {
     /// A topic of this session: joining while `place` is nil, live otherwise.
-    private struct Membership {
+    struct Membership {
         let feed: LocalTopic<Session>
         var place: Int?
     }
@@ -31,15 +32,19 @@ public final class Session: TopicClient, PresenceListener {
     /// Whether the topic being joined is only followed.
     private var isFollowing = false
     private var isActing = false
+    /// Number of changes in the record, which is bounded.
+    var tracedChanges: UInt8 = 0
+    /// Its number on the shard, 1 or more.
+    public let number: UInt32
     let sessionID: SessionID
     /// `nil` once the connection has ended; later answers are ignored.
-    private var output: (any SessionOutput)?
-    private unowned let services: SessionServices
+    private(set) var output: (any SessionOutput)?
+    unowned let services: SessionServices
     /// The time at which ``deadlineReached()`` must be called, monotonic milliseconds.
     private(set) var deadlineMs: Int
-    private var memberships = Few<Membership>()
+    private(set) var memberships = Few<Membership>()
     /// Topics that the user's own topic follows, by name, since there may be many.
-    private var followed: [Topic: Membership] = [:]
+    private(set) var followed: [Topic: Membership] = [:]
     /// Topics whose presence the session watches, or on which it is listed.
     private var present: Set<Topic> = []
     private var operations = OperationScope()
@@ -48,6 +53,8 @@ public final class Session: TopicClient, PresenceListener {
     /// Topics that count as held from the client's address.
     private var heldNoted = 0
     private var state: SessionState
+    /// When it began, monotonic milliseconds.
+    public let openedMs: Int
 
     /// The event by which the scripts report that the set of followed topics has changed.
     private static let followsChanged = Array("follows:changed".utf8)
@@ -62,7 +69,10 @@ public final class Session: TopicClient, PresenceListener {
         self.output = output
         self.sessionID = sessionID
         self.encoding = encoding
+        openedMs = services.clock.nowMs
         state = SessionState(services.rules, caller: caller, address: output.address, nowMs: services.clock.nowMs)
+        let (kind, name) = Session.traced(caller)
+        number = services.trace.opened(kind, name: name, address: output.address, dialect: encoding.name)
         if !caller.isAnonymous { actions = state.begin(wallMs: services.clock.wallMs) }
         deadlineMs = state.deadlineMs
         if !actions.isEmpty { act() }
@@ -94,8 +104,11 @@ public final class Session: TopicClient, PresenceListener {
         take(.proven)
     }
 
-    /// The connection has ended: the session leaves every topic.
-    func ended() {
+    /// The connection has ended, or the client has ended the session: it leaves every topic.
+    ///
+    /// `unsent` are the first events by topic that were not written.
+    func ended(_ reason: CloseReason, unsent: [Topic: Position]) {
+        noteEnd(reason, unsent)
         take(.ended)
         output = nil
         eventConnection = nil
@@ -118,7 +131,7 @@ public final class Session: TopicClient, PresenceListener {
     var payer: Payer { services.callers.payer(state.caller, at: state.address) }
 
     /// The client's address; `nil` where it is not known.
-    var address: IPAddress? { state.address }
+    public var address: IPAddress? { state.address }
 
     /// The caller and payer of reads of topics.
     public var asker: ReadCaller? { ReadCaller(caller: CommandCaller(caller), payer: payer) }
@@ -169,7 +182,9 @@ public final class Session: TopicClient, PresenceListener {
             output?.send(message, at: sessionID, ref: ref)
         case .verify(let token, let isRefresh, let ref):
             let verdict = services.callers.verify(token)
+            let wasAnonymous = state.caller.isAnonymous
             take(.verified(verdict, isRefresh: isRefresh, wallMs: services.clock.wallMs, ref: ref))
+            if wasAnonymous, case .user(let identity) = state.caller { note(.named(identity.user)) }
         case .askMembership(let topic, let user):
             services.log.isMember(topic, user: user) { [self] in take(.membership(topic, $0)) }
         case .readFollows(let topic, let number):
@@ -205,22 +220,11 @@ public final class Session: TopicClient, PresenceListener {
         case .left(let user): services.commands.left(user)
         case .establish: output?.established()
         case .count(let figure): services.reports.count(figure)
-        case .log(let message, let failure): services.reports.log(.refused(message, failure), of: self)
+        case .log(let message, let failure):
+            note(.token(Array(failure.rawValue.utf8)))
+            services.reports.log(.refused(message, failure), of: self)
+        case .note(let change): note(change)
         case .close(let reason): output?.close(reason)
-        }
-    }
-
-    /// Writes an error or a warning to the client into the log, where an operator looks for it.
-    private func log(_ message: ServerMessage) {
-        switch message {
-        case .warning(code: .rateLimited, let text, _): services.reports.log(.limited(message: text, nil), of: self)
-        case .error(let code, let text, let topic, _):
-            switch ErrorCode(rawValue: code) {
-            case .unavailable, .internalError: services.reports.log(.failed(code: code, message: text, topic), of: self)
-            case .rateLimited: services.reports.log(.limited(message: text, topic), of: self)
-            default: break
-            }
-        default: break
         }
     }
 
@@ -255,13 +259,19 @@ public final class Session: TopicClient, PresenceListener {
         // The topic may still hand over events, which are treated by the membership: a followed one is removed after
         // that.
         if let membership = followed[topic] {
-            services.topics.leave(self, membership.feed, place: membership.place)
+            leave(membership)
             followed[topic] = nil
             noteFollowing()
         } else if let index = memberships.firstIndex(where: { $0.feed.topic == topic }) {
-            let membership = memberships.remove(at: index)
-            services.topics.leave(self, membership.feed, place: membership.place)
+            leave(memberships.remove(at: index))
         }
+    }
+
+    private func leave(_ membership: Membership) {
+        if let place = membership.place {
+            note(.left(membership.feed.topic, handed: membership.feed.reached(at: place)))
+        }
+        services.topics.leave(self, membership.feed, place: membership.place)
     }
 
     // MARK: From the topics
@@ -274,8 +284,12 @@ public final class Session: TopicClient, PresenceListener {
     }
 
     /// The session is live on a topic, at that place among its members.
-    public func joined(_ feed: LocalTopic<Session>, place: Int) {
+    public func joined(_ feed: LocalTopic<Session>, place: Int, _ answer: JoinAnswer) {
         moved(to: place, in: feed)
+        note(
+            .subscribed(
+                feed.topic, at: answer.position, since: answer.since, isRecovered: answer.isRecovered,
+                isFollowed: followed[feed.topic] != nil))
         take(.joined(feed.topic))
     }
 
@@ -329,7 +343,11 @@ public final class Session: TopicClient, PresenceListener {
         if let eventConnection {
             let frame = delivery.frame(encoding, isBacklog: isBacklog)
             if !frame.isEmpty {
-                return eventConnection.send(frame, item: delivery, isBacklog: isBacklog) || !eventConnection.isOpen
+                if eventConnection.send(frame, item: delivery, isBacklog: isBacklog) { return true }
+                let isOpen = eventConnection.isOpen
+                if !isOpen { sendEvents(to: nil) }
+                notWritten(delivery)
+                return !isOpen
             }
         } else if let output {
             return output.send(delivery, encoding, at: sessionID, isBacklog: isBacklog)
@@ -352,7 +370,7 @@ public final class Session: TopicClient, PresenceListener {
     }
 
     /// Whether the session is a member of the topic, or is joining it.
-    func hears(_ topic: Topic) -> Bool {
+    public func hears(_ topic: Topic) -> Bool {
         memberships.contains { $0.feed.topic == topic } || followed[topic] != nil
     }
 

@@ -1,3 +1,4 @@
+import Connections
 import Core
 import Dialects
 import Topics
@@ -8,6 +9,10 @@ import Topics
 protocol SessionOutput: AnyObject {
     /// The client's address; `nil` where it is not known. Its budget is charged for a client without other credentials.
     var address: IPAddress? { get }
+    /// The bytes that wait for the client.
+    var load: QueueLoad { get }
+    /// The name of the client's protocol.
+    var dialectName: String { get }
     /// Number of topics that the other sessions of the connection hold.
     func topicsHeld(besides sessionID: SessionID) -> Int
     /// Sends a message through a client session; `ref` is that of the request it answers.
@@ -16,6 +21,8 @@ protocol SessionOutput: AnyObject {
     ///
     /// A backlog event (`isBacklog`) is queued beyond the queue's bound.
     func send(_ delivery: Delivery, _ encoding: Encoding, at sessionID: SessionID, isBacklog: Bool) -> Bool
+    /// The position of the first event of a topic that waits for the client; `nil` when none waits.
+    func firstWaiting(of topic: Topic) -> Position?
     /// Ends the connection with a reason.
     func close(_ reason: CloseReason)
     /// The client has proven to be more than an open socket.

@@ -24,8 +24,14 @@ extension ConnectionTransport {
     /// Does nothing: the connection was open before it was handed over.
     public func opened(_ connection: Connection) {}
 
+    /// The bytes that wait for the client.
+    public var load: QueueLoad { connection.load }
+
     /// The client's connection.
     public var eventConnection: Connection? { connection }
+
+    /// The items of the connection's queue.
+    public var waitingItems: [OutboundItem] { connection.waitingItems }
 
     /// Frames the unit; a client whose queue has no room for it is closed.
     public func send(_ unit: WireUnit) {
@@ -74,6 +80,7 @@ extension ConnectionTransport {
         ) { peer.encoding(of: $0) }
         let isEnough = conflation.thin(bound)
         context.statistics.gaps.add(conflation.gaps)
+        peer.conflated(conflation.replaced)
         return isEnough
     }
 }

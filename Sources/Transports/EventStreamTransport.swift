@@ -47,7 +47,7 @@ public final class EventStreamTransport: ConnectionTransport {
     /// Logs the end, then ends the peer and its sessions.
     public func ended(_ reason: CloseReason) {
         logEnd(reason)
-        peer?.ended()
+        peer?.ended(reason, waiting: waitingItems)
         peer = nil
         context.open.ended(self)
     }
@@ -60,6 +60,7 @@ public final class EventStreamTransport: ConnectionTransport {
     /// Sends a last record `closed` with the reason; slow clients lose their queue.
     public func close(_ reason: CloseReason) {
         guard connection.isOpen else { return }
+        if reason == .slowConsumer { peer?.discards(waitingItems) }
         let text = "event: closed\ndata: {\"event\":\"closed\",\"data\":{\"reason\":\"\(reason.rawValue)\"}}\n\n"
         connection.close(reason, last: Array(text.utf8), discarding: reason == .slowConsumer)
     }

@@ -8,7 +8,9 @@ public import Sessions
 ///
 /// Thread: the shard's.
 public final class OpenTransports {
-    private var transports: [ObjectIdentifier: any ClientTransport] = [:]
+    private var transports: [any ClientTransport] = []
+    /// The index of each in `transports`.
+    private var places: [ObjectIdentifier: Int] = [:]
     private var drain: DrainPlan<ObjectIdentifier>?
     private let count: Counter
 
@@ -21,34 +23,59 @@ public final class OpenTransports {
     public var isEmpty: Bool { transports.isEmpty }
 
     /// The sessions of all clients.
-    public var sessions: [Session] { transports.values.flatMap { $0.peer?.sessions ?? [] } }
+    public var sessions: [Session] { transports.flatMap { $0.peer?.sessions ?? [] } }
+
+    /// The number of open transports: the place at which a walk over all begins.
+    public var end: Int { transports.count }
+
+    /// Visits the sessions of at most `count` transports below a place; returns the place at which the walk continues.
+    ///
+    /// A walk ends at 0. It goes downwards, since the last transport takes the place of one that ends. So none that
+    /// stays is left out, and some may be visited twice.
+    public func visit(below place: Int, count: Int, _ visit: (Session) -> Void) -> Int {
+        let from = min(place, transports.count)
+        let to = max(0, from - count)
+        for place in stride(from: from - 1, through: to, by: -1) { transports[place].peer?.visitSessions(visit) }
+        return to
+    }
 
     /// A transport was opened.
     func opened(_ transport: any ClientTransport, nowMs: Int) {
-        transports[ObjectIdentifier(transport)] = transport
+        let id = ObjectIdentifier(transport)
+        if places[id] == nil {
+            places[id] = transports.count
+            transports.append(transport)
+        }
         drain?.join(ObjectIdentifier(transport), nowMs: nowMs)
         count.set(transports.count)
     }
 
     /// A transport has ended.
     func ended(_ transport: any ClientTransport) {
-        transports[ObjectIdentifier(transport)] = nil
+        if let place = places.removeValue(forKey: ObjectIdentifier(transport)), let last = transports.popLast(),
+            place < transports.count
+        {
+            transports[place] = last
+            places[ObjectIdentifier(last)] = place
+        }
         count.set(transports.count)
     }
 
     /// Plans the end of all transports within `overMs` milliseconds.
     public func beginDrain(nowMs: Int, overMs: Int) {
         var random = SystemRandomNumberGenerator()
-        drain = DrainPlan(Array(transports.keys), nowMs: nowMs, overMs: overMs, using: &random)
+        drain = DrainPlan(Array(places.keys), nowMs: nowMs, overMs: overMs, using: &random)
     }
 
     /// Notifies and closes the clients whose turn it is; true once all have had theirs.
     public func continueDrain(nowMs: Int) -> Bool {
         guard let step = drain?.step(nowMs: nowMs), let drain else { return false }
         for id in step.notified {
-            transports[id]?.peer?.send(.draining(reconnectAfterMs: Int.random(in: 0...drain.hintMsMax)))
+            transport(id)?.peer?.send(.draining(reconnectAfterMs: Int.random(in: 0...drain.hintMsMax)))
         }
-        for id in step.closed { transports[id]?.close(.restart) }
+        for id in step.closed { transport(id)?.close(.restart) }
         return drain.isOver
     }
+
+    private func transport(_ id: ObjectIdentifier) -> (any ClientTransport)? { places[id].map { transports[$0] } }
 }

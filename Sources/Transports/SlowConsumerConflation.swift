@@ -2,6 +2,7 @@ import Connections
 import Core
 import Dialects
 import Rights
+import Sessions
 import Topics
 
 /// Thins the queue of a client that reads too slowly, as the namespaces of its topics allow.
@@ -17,6 +18,8 @@ struct SlowConsumerConflation {
     let nowMs: Int
     /// Number of gaps put into the queue.
     private(set) var gaps = 0
+    /// The events that newer ones replaced, by topic.
+    private(set) var replaced: [Topic: ReplacedEvents] = [:]
 
     init(
         _ connection: Connection, access: AccessPolicy, limits: Limits, nowMs: Int,
@@ -86,6 +89,10 @@ struct SlowConsumerConflation {
     }
 
     private mutating func apply(_ fates: [Conflation.Fate], _ waiting: [Conflation.Waiting?]) {
+        for (fate, entry) in zip(fates, waiting) where fate != .keep {
+            guard let entry, !entry.isGap, let position = entry.position else { continue }
+            replaced[entry.topic, default: ReplacedEvents(epoch: position.epoch)].add(position)
+        }
         connection.thin(zip(fates, waiting).map { fate, entry in entry.map { frameFate(fate, $0.topic) } ?? .keep })
         gaps += fates.count { fate in
             if case .gap = fate { return true }

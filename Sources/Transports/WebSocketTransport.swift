@@ -205,7 +205,7 @@ public final class WebSocketTransport: ConnectionTransport {
         logEnd(reason)
         probing?.session.probed(false)
         probing = nil
-        peer?.ended()
+        peer?.ended(reason, waiting: waitingItems)
         peer = nil
         context.open.ended(self)
     }
@@ -239,6 +239,7 @@ public final class WebSocketTransport: ConnectionTransport {
 
     private func close(_ reason: CloseReason, detail: String) {
         guard connection.isOpen else { return }
+        if reason == .slowConsumer { peer?.discards(waitingItems) }
         let text = detail.isEmpty ? reason.rawValue : detail
         let code = peer == nil ? reason.webSocketCode : peer?.closeCode(reason)
         let frame = code.map { WebSocketEncoder.close(code: $0, reason: text) } ?? []

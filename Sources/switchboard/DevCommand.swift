@@ -5,6 +5,7 @@ import Core
 import Demo
 import Gateway
 import Glibc
+import Operations
 import Reactors
 import Rights
 import Service

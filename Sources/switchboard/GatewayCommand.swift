@@ -1,6 +1,7 @@
 import Configuration
 import Core
 import Gateway
+import Operations
 import Reactors
 import Service
 

@@ -27,6 +27,7 @@ struct Switchboard {
         case .courier: try CourierProgram.replace(with: ProcessEnvironment.arguments.dropFirst(2))
         case .resetEpochs(let settings): try ResetEpochsCommand.run(settings)
         case .moveData(let settings): try MoveDataCommand.run(settings)
+        case .types(let settings): try TypesCommand.run(settings)
         }
     }
 }

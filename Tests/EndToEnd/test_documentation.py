@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from Fixtures.apps.operator_scripts import example_pack, examples, write_scripts
+from Fixtures.metric_table import families, family_of, named
 from Fixtures.outside.apns import Apns
 from Fixtures.processes.courier import CourierProcess
 from Fixtures.processes.node import BINARY
@@ -19,11 +20,16 @@ SOURCE = (ROOT / "Sources" / "Core" / "CloseReason.swift").read_text()
 PAGES = sorted(path for path in ROOT.glob("**/*.md") if not set(path.relative_to(ROOT).parts) & {
     ".build", ".venv", ".pytest_cache", "node_modules"})
 COMMANDS = ("dev", "gateway", "worker", "courier", "token", "check", "publish", "tail", "reset-epochs",
-            "move-data")
+            "move-data", "types")
 # Flags of other programs that our pages name in single words.
 FOREIGN = {"--appendonly", "--deliveries", "--file", "--help", "--stolen-max", "--wait"}
 # Files that our pages name and a program makes.
 MADE = {"bench/results/peers.json", "deploy/secrets/redis.acl", "deploy/secrets/tls.crt"}
+# Words that begin like a metric: the cookie of event streams.
+NO_METRICS = {"switchboard_token"}
+# Families that need more than one server of Redis, or more time, before they have a figure.
+SHOWN_LATER = {"switchboard_couriers_live", "switchboard_workers_live", "switchboard_outbox_entries",
+               "switchboard_outbox_oldest_seconds", "switchboard_redis_probe_age_seconds"}
 
 
 
@@ -41,14 +47,12 @@ def test_labels_are_those_of_the_metric(gw):
     assert named <= labels, named - labels
 
 
-def test_named_metrics_are_metrics(gw, worker, tmp_path, shared_server, certificate):
-    """The guide's scripts have a service outside."""
+def test_processes_show_the_metrics_of_the_table(gw, worker, tmp_path, shared_server, certificate):
+    """Each process's page has families of the table with their labels. The guide's scripts have a service outside."""
     scripts = write_scripts(tmp_path / "scripts", pack=example_pack(), **examples())
     one = worker("--worker-ops", "127.0.0.1:0", scripts=scripts)
-    eventually(lambda: "switchboard_calls_dead_entries" in one.metrics().text, 10, "the calls")
-    eventually(lambda: "switchboard_outbox_dead_entries" in one.metrics().text, 10, "the outbox")
-    eventually(lambda: "switchboard_outbox_entries" in one.metrics().text, 10, "its lease of the outbox")
-    eventually(lambda: "switchboard_worker_scan_seconds" in one.metrics().text, 10, "a look")
+    for name in ("calls_dead_entries", "outbox_dead_entries", "outbox_entries", "worker_scan_seconds"):
+        eventually(lambda name=name: f"switchboard_{name}" in one.metrics().text, 10, name)
     (tmp_path / "secret").write_text("whsec_" + "A" * 32)
     courier = CourierProcess(tmp_path / "courier", shared_server.url, certificate, {
         "services": {"spotify": {"token-url": None}},
@@ -57,14 +61,35 @@ def test_named_metrics_are_metrics(gw, worker, tmp_path, shared_server, certific
         "--jwks-url", "https://127.0.0.1:1/keys", "--jwks-file", str(tmp_path / "jwks"),
         *Apns(tmp_path).flags("https://127.0.0.1:1"))
     try:
-        text = gw.metrics().text + one.metrics().text + courier.start().metrics().text
+        courier.start()
+        eventually(lambda: "switchboard_build_info" in courier.metrics().text, 10, "the nodes")
+        pages = {"gateway": gw.metrics().text, "worker": one.metrics().text, "courier": courier.metrics().text}
     finally:
         courier.stop()
-    ending = "total|seconds|bytes|ready|short|entries|hand|partitions|ids|workers"
+    known = families()
+    for role, page in pages.items():
+        assert f'role="{role}"' in page
+        samples = re.findall(r"^([a-z_]+)(?:\{(.*)\})? \S+$", page, re.M)
+        assert len(samples) > 30
+        for name, text in samples:
+            labels = [label for label in re.findall(r'(\w+)="', text) if label != "le"]
+            family = known[family_of(name, known)]
+            assert not labels or labels == family.labels, f"{name}{{{text}}}"
+    shown = {name for page in pages.values() for name in re.findall(r"^# TYPE (\S+)", page, re.M)}
+    assert set(known) - shown <= SHOWN_LATER
+
+
+def test_named_metrics_are_metrics():
+    """Pages name metrics of the table, and the table has what the code writes and nothing else."""
+    known = families()
     for page in PAGES:
-        for name in set(re.findall(rf"switchboard_[a-z_]+(?:{ending})\b", page.read_text())):
-            # What a server alone has no figures for is announced all the same.
-            assert re.search(rf"^(# TYPE )?{name}[ {{_]", text, re.M), f"{page.name}: {name}"
+        if page.name != "CHANGELOG.md":
+            names = {name for name in named(page.read_text(), known) if name.startswith("switchboard_")}
+            assert names - NO_METRICS <= set(known), f"{page.name}: {names - NO_METRICS - set(known)}"
+    sources = "\n".join(path.read_text() for path in (ROOT / "Sources").rglob("*.swift")
+                        if not path.name.startswith("MetricGroup+"))
+    written = set(re.findall(r'"((?:switchboard|process)_[a-z_]+)"', sources)) - NO_METRICS
+    assert written == set(known)
 
 
 def slug(heading: str) -> str:
@@ -75,7 +100,8 @@ def slug(heading: str) -> str:
 
 def anchors(path: Path) -> set[str]:
     text = re.sub(r"^```.*?^```", "", path.read_text(), flags=re.M | re.S)
-    return {slug(heading) for heading in re.findall(r"^#+ (.+)$", text, re.M)}
+    headings = {slug(heading) for heading in re.findall(r"^#+ (.+)$", text, re.M)}
+    return headings | set(re.findall(r'<a id="(\w+)">', text))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

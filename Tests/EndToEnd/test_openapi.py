@@ -14,6 +14,8 @@ from Fixtures.clients import rights_matrix
 from Fixtures.clients.tokens import SECRET, sign
 from Fixtures.processes.gateway import API_KEY, error_code
 from Fixtures.processes.node import BINARY, ENVIRONMENT
+from Fixtures.scripts.answer_types import named, read, schema_of
+from Fixtures.scripts.lua_scripts import built_in
 from Fixtures.seeds import seed_of
 from Fixtures.waiting import eventually
 
@@ -39,6 +41,37 @@ def test_document_names_every_command_and_route(described):
     assert "post" in paths["/v1/conversations"] and "put" in paths["/v1/location"], "messaging's and Hearby's"
     assert "post" in paths["/api/v2/bids"], "the sixth app's"
     assert "/v1/commands/beat_user" not in paths, "the worker's own commands are nobody's business"
+
+
+def written_out(schema, schemas):
+    """A schema of the document without descriptions, with what its references lead to."""
+    if isinstance(schema, list):
+        return [written_out(one, schemas) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return written_out(schemas[schema["$ref"].rsplit("/", 1)[1]], schemas)
+    return {name: {member: written_out(one, schemas) for member, one in value.items()} if name == "properties"
+            else written_out(value, schemas) for name, value in schema.items() if name != "description"}
+
+
+def test_answers_and_events_are_of_the_types_that_tests_compare_answers_with(described):
+    """The tests of scripts read the headers by a reader of their own."""
+    document = generated_requests.document(described)
+    schemas, count = document["components"]["schemas"], 0
+    for path in built_in():
+        operation = document["paths"].get(f"/v1/commands/{path.stem}", {}).get("post")
+        if operation is None:
+            continue
+        types, known = read(path), named(path)
+        answer = operation["responses"]["200"]["content"]["application/json"]["schema"]
+        told = written_out(answer, schemas)
+        told = told["allOf"][0] if "allOf" in told else told
+        assert told == schema_of(types.returns, known), path.stem
+        events = {event: written_out(schema, schemas) for event, schema in operation.get("x-emits", {}).items()}
+        assert events == {event: schema_of(kind, known) for event, kind in reversed(types.emits)}, path.stem
+        count += 1
+    assert count > 90
 
 
 @pytest.mark.slow

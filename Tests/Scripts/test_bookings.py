@@ -214,7 +214,7 @@ def test_completion_teaches(commands, db, minutes, learned):
             "count:standard": 1, "sum:standard": minutes, "squares:standard": minutes * minutes}
 
 
-def test_the_booking_topic(commands, db):
+def test_the_booking_topic(commands, scripts, db):
     expected = {"estimatedCompletion": NOW_MS}
     for status, more, days in (("pending", {}, 90), ("in-progress", expected, 90), ("completed", {}, 6)):
         assert commands.booking_changed(role="worker", bookingId="b1", shopId=SHOP, userId="u1", status=status,
@@ -227,10 +227,12 @@ def test_the_booking_topic(commands, db):
         ("booking:status_change", {"bookingId": "b1", "status": "pending"}),
         ("booking:status_change", {"bookingId": "b1", "status": "in-progress", **iso}),
         ("booking:status_change", {"bookingId": "b1", "status": "completed"})]
-    assert json.loads(db.get("booking:b1#state")) == {"bookingId": "b1", "shopId": SHOP, "status": "completed"}
+    state = scripts.state("booking", ["booking:b1#log", "booking:b1#meta", "booking:b1#state"])
+    assert json.loads(state) == {"bookingId": "b1", "shopId": SHOP, "status": "completed"}
     assert db.smembers("booking:b1#members") == {b"u1"}
 
 
+@pytest.mark.usefixtures("others_data")
 @pytest.mark.parametrize("text, is_state", [
     (b'{"status":"pending"}', True), (None, False), (b"", False), (b"[1]", False), (b"{broken", False),
     (b'{"a":"' + b"x" * 5_000 + b'"}', False)])

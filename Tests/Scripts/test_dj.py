@@ -246,6 +246,7 @@ GARBAGE = [b"", b'{"trackId":"t1","trackName":"\xff","a"Z"}', b"text", b"\xff\xf
            b'{"trackId":"t1","x":"' + b"x" * 5000 + b'"}', b"{" + b'"' * 2000 + b"}"]
 
 
+@pytest.mark.usefixtures("others_data")
 @pytest.mark.parametrize("text", GARBAGE)
 def test_garbage_among_the_tracks(party, db, scripts, text):
     add(party, "t1")

@@ -184,6 +184,7 @@ def test_a_description_that_takes_too_much_is_refused(party, unchanged):
         assert failure(describe, party, "\x01" * 128, about, id="b")[0] == "too_large"
 
 
+@pytest.mark.usefixtures("others_data")
 @pytest.mark.parametrize("text", [
     b"", b"7", b"[]", b"{", b"\xff", b'{"trackName":7}', b'{"trackName":"n","artists":7,"albumArt":[]}',
     b'{"trackName":"n","artists":[[],7,"x"],"album":7,"duration_ms":"x"}'])

@@ -21,7 +21,7 @@ BODIES = [name for name in FILES if not name.startswith("part_")]
 COMMANDS = [name for name in BODIES if name not in PLAIN and not name.startswith("state_")]
 TAGS = {"command", "summary", "http", "allow", "arg", "key", "topic", "calls", "steps", "emits", "returns", "errors",
         "cost", "state", "weight", "rate", "derive", "resolve", "span", "readonly", "idempotent", "random", "refresh",
-        "coalesce", "heartbeat", "include", "erases", "exports", "members", "call_out"}
+        "coalesce", "heartbeat", "include", "erases", "exports", "members", "call_out", "type"}
 
 
 def header(name):

@@ -240,6 +240,7 @@ def test_position_without_expiry_gets_one(ten, db):
 # State
 
 
+@pytest.mark.usefixtures("others_data")
 @pytest.mark.parametrize("text", ['{"customersWaiting":3,"waitMinutes":12}', "{}", ' {"a":[]}\n', '{"é":"😀"}'])
 def test_state_of_a_shop(scripts, db, text):
     db.set(KEYS.queue, text)

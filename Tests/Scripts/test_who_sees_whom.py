@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from Fixtures.scripts.answer_types import members_of, named, read
 from Fixtures.scripts.command_scripts import Header
 from Fixtures.scripts.lua_scripts import built_in, pack_of
 from Fixtures.scripts.who_sees_whom import ROWS, SHOWS, SHOWS_NOBODY
@@ -13,19 +14,13 @@ TESTS = Path(__file__).parent
 DOCS = TESTS.parents[1] / "docs" / "blocks.md"
 
 
-def members(text):
-    """The names between the braces of `@emits` and `@returns`."""
-    text = text.split(" -- ")[0]
-    return set(re.findall(r"[A-Za-z_]\w*", text[text.find("{"):text.rfind("}")])) if "{" in text else set()
-
-
 def told_by(path):
     """What the users of a script are told: (event or command or state, members)."""
-    header = Header.read(path)
-    found = [(text.split()[0], members(text)) for tag, text in header.tags if tag == "emits"]
+    header, types, known = Header.read(path), read(path), named(path)
+    found = [(event, members_of(kind, known)) for event, kind in types.emits]
     allowed = set((header.tag("allow") or "").split("|"))
     if allowed & {"user", "anonymous"} or header.tag("state") or header.tag("subscribe"):
-        found.append((path.stem, members(header.tag("returns") or "")))
+        found.append((path.stem, members_of(types.returns, known) if types.returns else set()))
     return found
 
 

@@ -234,6 +234,15 @@ export class SwitchboardClient {
   readonly outbox: Outbox;
 }
 
+/** Commands by name, as `switchboard types typescript` writes them: what a call takes, and what it answers. */
+export type CommandMap = { readonly [name: string]: { readonly args: object; readonly answer: unknown } };
+
+/** A client whose calls are those of the commands: `const client: TypedClient<Commands> = new SwitchboardClient(url)`. */
+export type TypedClient<Commands extends CommandMap> = Omit<SwitchboardClient, 'call'> & {
+  call<Name extends keyof Commands & string>(
+    event: Name, args: Commands[Name]['args'], options?: CallOptions): Promise<Commands[Name]['answer']>;
+};
+
 /** A server's value with guesses on top. A change returns a new value, and doing it twice is doing it once. */
 export class Optimistic<Value> {
   constructor(value: Value, onChange?: (value: Value) => void);

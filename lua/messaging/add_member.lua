@@ -20,8 +20,8 @@
 -- @key      pair     pair:{conversationId}#blocks
 -- @topic    conversation:{conversationId}
 -- @calls    list_conversation
--- @emits    member:added {conversationId, userId, by}
--- @returns  {conversationId, userId, member}
+-- @emits    member:added {conversationId: string, userId: string, by: string}
+-- @returns  {conversationId: string, userId: string, member: bool}
 -- @errors   forbidden, too_many
 -- @cost     O(n) in the members, at most 50
 -- @weight   1800

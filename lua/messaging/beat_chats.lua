@@ -15,7 +15,7 @@
 -- @key       opened  user:{userId}#opened
 -- @key       version user:{userId}#version
 -- @calls     show_presence
--- @returns   {told} -- to how many conversations
+-- @returns   {told: int} -- to how many conversations
 -- @cost      O(n) in the conversations told, at most 100
 -- @weight    1500
 -- @idempotent

@@ -21,7 +21,7 @@
 -- @key      walls_at conversation:{conversationId}#walls_at
 -- @key      log      conversation:{conversationId}#log
 -- @calls    list_conversation
--- @returns  {changed}
+-- @returns  {changed: bool}
 -- @cost     O(n) in the ids and in the members, at most 50, and O(m) in the newest messages, at most 500
 -- @weight   2000
 -- @idempotent

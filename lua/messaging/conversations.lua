@@ -9,7 +9,7 @@
 -- @key      chats  user:{userId}#chats
 -- @key      order  user:{userId}#chat_order
 -- @key      mutes  user:{userId}#mutes
--- @returns  {conversations: [{id, members, title, lastMessage, lastMessageTime, unread, muted}], next}
+-- @returns  {conversations: [chat], next: string|null}
 -- @cost     O(log n + m) in the user's conversations, at most 1000, and those told
 -- @weight   1900
 -- @readonly

@@ -17,7 +17,7 @@
 -- @key      roll   conversation:{conversationId}#roll
 -- @calls    list_conversation
 -- @steps    open_conversation
--- @returns  {id, title, members, createdAt}
+-- @returns  {id: string, title: string, members: [string], createdAt: string}
 -- @errors   too_many
 -- @cost     O(n) in the members, at most 50
 -- @weight   1800

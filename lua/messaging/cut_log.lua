@@ -11,7 +11,7 @@
 -- @key      messages conversation:{conversationId}#messages
 -- @key      log      conversation:{conversationId}#log
 -- @calls    cut_log
--- @returns  {cut, done}
+-- @returns  {cut: int, done: bool}
 -- @cost     O(n) in the events looked at, at most 200
 -- @weight   1800
 -- @idempotent

@@ -14,7 +14,7 @@
 -- @key      pair     pair:{conversationId}#blocks
 -- @key      online   conversation:{conversationId}#online
 -- @calls    list_conversation, end_group
--- @returns  {conversationId, deleted}
+-- @returns  {conversationId: string, deleted: bool}
 -- @errors   forbidden
 -- @cost     O(n) in the members, at most 50
 -- @weight   900

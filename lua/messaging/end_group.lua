@@ -21,8 +21,8 @@
 -- @topic    conversation:{conversationId}
 -- @members
 -- @calls    list_conversation
--- @emits    conversation:deleted {conversationId}
--- @returns  {ended}
+-- @emits    conversation:deleted {conversationId: string}
+-- @returns  {ended: bool}
 -- @cost     O(n) in the members, at most 50
 -- @weight   2000
 -- @idempotent

@@ -23,7 +23,7 @@
 -- @key      due       user:{userId}#walls_due
 -- @key      version   user:{userId}#version
 -- @calls    erase_member, erase_chats
--- @returns  {left} -- how many entries the lists still have, some of them for one conversation
+-- @returns  {left: int} -- how many entries the lists still have, some of them for one conversation
 -- @cost     O(n) in the conversations of one run, at most 6
 -- @weight   2000
 -- @idempotent

@@ -28,9 +28,9 @@
 -- @topic    conversation:{conversationId}
 -- @members
 -- @calls    erase_member, list_conversation
--- @emits    messages:erased {conversationId, userId} -- all of this user's messages are gone
--- @emits    member:removed {conversationId, userId, by} -- of a group; by is null
--- @returns  {erased, done}
+-- @emits    messages:erased {conversationId: string, userId: string} -- all of this user's messages are gone
+-- @emits    member:removed {conversationId: string, userId: string, by: string|null} -- of a group; by is null
+-- @returns  {erased: int, done: bool}
 -- @cost     O(n) in the messages looked at, at most 500 in one run
 -- @weight   2000
 -- @idempotent

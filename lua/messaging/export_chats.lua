@@ -7,7 +7,7 @@
 -- @key      chats   user:{userId}#chats
 -- @key      order   user:{userId}#chat_order
 -- @key      awake   user:{userId}#awake
--- @returns  {conversations: [{id, members, title, lastMessage, lastMessageTime, unread}], lastSeen, more}
+-- @returns  {conversations: [chat], lastSeen: string|null, more: bool}
 -- @cost     O(n) in the conversations told, at most 100
 -- @weight   2000
 -- @readonly

@@ -5,7 +5,7 @@
 -- @arg      messageId id
 -- @key      forgotten user:{userId}#forgotten
 -- @key      log       user:{userId}#log
--- @returns  {found}
+-- @returns  {found: bool}
 -- @cost     O(log n) in what is still to be forgotten
 -- @weight   150
 -- @idempotent

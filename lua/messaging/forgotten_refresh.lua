@@ -4,7 +4,7 @@
 -- @coalesce 3000 ms
 -- @key      forgotten user:{userId}#forgotten
 -- @key      log       user:{userId}#log
--- @returns  {idle, again_ms}
+-- @returns  {idle: bool, again_ms?: int}
 -- @cost     O(n) in the events looked at, at most 200
 -- @weight   1800
 --

@@ -12,7 +12,8 @@
 -- @key       walls    conversation:{id}#walls
 -- @key       pair     pair:{id}#blocks
 -- @key       online   conversation:{id}#online
--- @returns   {conversationId, title, members: [member], messages: [message], next, unread}
+-- @returns   {conversationId: string, title: string, members: [{userId: string, deliveredMs: int, readMs: int,
+--            online: bool, lastSeen: string|null}], messages: [message], next: int|null, unread: int}
 -- @errors    forbidden
 -- @cost      O(log n + m) in stored messages and the 50 told, and O(k) in the members, at most 50
 -- @weight    2000

@@ -16,7 +16,7 @@
 -- @key      walls    conversation:{conversationId}#walls
 -- @key      pair     pair:{conversationId}#blocks
 -- @calls    list_conversation
--- @returns  {listed}
+-- @returns  {listed: bool}
 -- @cost     O(n) in the members, at most 50
 -- @weight   900
 -- @idempotent

@@ -40,9 +40,9 @@
 -- @key      version   user:{userId}#version
 -- @topic    user:{userId}
 -- @calls    list_again, remove_member, change_walls, show_presence, erase_member
--- @emits    conversation:updated {id, members, title, lastMessage, lastMessageTime, unread, muted} -- members if new
--- @emits    conversation:removed {id}
--- @returns  {listed}
+-- @emits    conversation:updated chat_change -- members if new
+-- @emits    conversation:removed {id: string}
+-- @returns  {listed: bool}
 -- @cost     O(log n) in the user's conversations, at most 1000, and O(m) in the members
 -- @weight   1500
 -- @idempotent

@@ -17,7 +17,7 @@
 -- @key      order    conversation:{conversationId}#order
 -- @key      walls    conversation:{conversationId}#walls
 -- @key      pair     pair:{conversationId}#blocks
--- @returns  {conversationId, messages: [message], next} -- next is null at the end
+-- @returns  {conversationId: string, messages: [message], next: int|null} -- next is null at the end
 -- @errors   forbidden
 -- @cost     O(log n + m) in stored messages and those told, and O(k) in the members
 -- @weight   1900

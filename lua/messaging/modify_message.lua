@@ -19,9 +19,9 @@
 -- @key      pair     pair:{conversationId}#blocks
 -- @topic    conversation:{conversationId}
 -- @calls    list_conversation, cut_log, forget_preview
--- @emits    message:modified {id, conversationId, senderId, text, timestamp, timestampMs, status, readBy, modifiedAt}
--- @emits    messages:changed {conversationId} -- in its place where a member blocks another
--- @returns  {id, conversationId, senderId, text, timestamp, timestampMs, status, readBy, modifiedAt}
+-- @emits    message:modified message
+-- @emits    messages:changed {conversationId: string} -- in its place where a member blocks another
+-- @returns  message
 -- @errors   forbidden, blocked 403, not_found
 -- @cost     O(n) in the members, at most 50
 -- @weight   1800

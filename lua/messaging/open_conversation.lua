@@ -14,7 +14,7 @@
 -- @key      facts  conversation:{conversationId}#facts
 -- @key      roll   conversation:{conversationId}#roll
 -- @calls    list_conversation
--- @returns  {opened}
+-- @returns  {opened: bool}
 -- @cost     O(n) in the members, at most 50
 -- @weight   1800
 -- @idempotent

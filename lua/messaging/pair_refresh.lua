@@ -14,7 +14,7 @@
 -- @key      walls    conversation:{conversationId}#walls
 -- @key      pair     pair:{conversationId}#blocks
 -- @calls    list_conversation
--- @returns  {idle}
+-- @returns  {idle: bool}
 -- @cost     O(n) in the newest messages, at most 500
 -- @weight   1200
 --

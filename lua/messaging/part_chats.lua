@@ -1,5 +1,10 @@
 -- @part     chats
 -- @summary  A user's list of conversations. The scripts of the user's home share it.
+-- @type     chat {id: string, members: [string], title: string, lastMessage: string|null, lastMessageId: string|null,
+--            lastSenderId: string|null, lastMessageTime: string, lastMessageTimeMs: int, unread: int, muted?: bool}
+-- @type     chat_change {id: string, members?: [string], title: string, lastMessage: string|null,
+--            lastMessageId: string|null, lastSenderId: string|null, lastMessageTime: string, lastMessageTimeMs: int,
+--            unread: int, muted: bool}
 --
 -- Keys of the user U, which end a year after the last change:
 --   user:U#chats      hash conversationId -> JSON {m: members or nil, t: title, x: text, i: message id, s: sender,

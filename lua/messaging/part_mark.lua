@@ -1,5 +1,8 @@
 -- @part     mark
 -- @summary  How far a member has received or read. Needs the parts `conversation` and `message`.
+-- @type     mark {conversationId: string, userId: string, upTo: string, upToMs: int, unread: int}
+-- @type     mark_moved {conversationId: string, userId: string, status: 'delivered'|'read', afterMs: int, upToMs: int,
+--            upTo: string}
 
 -- Milliseconds of `2026-11-21T10:20:05.123Z`; nil for anything else.
 local function ms_of_iso(text)

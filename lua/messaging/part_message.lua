@@ -1,5 +1,8 @@
 -- @part     message
 -- @summary  What a message is in Redis and on the wire, and how users' lists hear of it. Needs the part `conversation`.
+-- @type     message {id: string, conversationId: string, senderId: string, text: string, timestamp: string,
+--            timestampMs: int, status: 'sent'|'delivered'|'read', readBy: [string], modifiedAt?: string,
+--            removed?: bool}
 
 local PREVIEW_BYTES = 400
 

@@ -17,9 +17,9 @@
 -- @key      pair     pair:{conversationId}#blocks
 -- @topic    conversation:{conversationId}
 -- @calls    list_conversation
--- @emits    messages:read {conversationId, userId, status, afterMs, upToMs, upTo} -- one for a range
--- @emits    messages:changed {conversationId} -- in its place where a member of a group blocks another
--- @returns  {conversationId, userId, upTo, upToMs, unread} -- where the mark stands, which never goes back
+-- @emits    messages:read mark_moved -- one for a range
+-- @emits    messages:changed {conversationId: string} -- in its place where a member of a group blocks another
+-- @returns  mark -- where the mark stands, which never goes back
 -- @errors   forbidden, not_found
 -- @cost     O(log n) in stored messages, and O(m) in those after the mark, at most 500
 -- @weight   900

@@ -24,8 +24,8 @@
 -- @topic    conversation:{conversationId}
 -- @members
 -- @calls    list_conversation
--- @emits    member:removed {conversationId, userId, by}
--- @returns  {conversationId, userId, member}
+-- @emits    member:removed {conversationId: string, userId: string, by: string|null}
+-- @returns  {conversationId: string, userId: string, member: bool}
 -- @errors   forbidden
 -- @cost     O(n) in the members, at most 50, and O(m) in the newest messages, at most 500
 -- @weight   2000

@@ -20,9 +20,9 @@
 -- @topic    conversation:{conversationId}
 -- @topic    user:*
 -- @calls    list_conversation, cut_log, forget_preview
--- @emits    message:removed {id, conversationId, timestampMs}
--- @emits    messages:changed {conversationId} -- in its place where a member blocks another
--- @returns  {id, conversationId, removed}
+-- @emits    message:removed {id: string, conversationId: string, timestampMs: int}
+-- @emits    messages:changed {conversationId: string} -- in its place where a member blocks another
+-- @returns  {id: string, conversationId: string, removed: bool}
 -- @errors   forbidden, not_found
 -- @cost     O(n) in the members, at most 50
 -- @weight   1800

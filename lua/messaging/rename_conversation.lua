@@ -15,8 +15,8 @@
 -- @key      pair     pair:{conversationId}#blocks
 -- @topic    conversation:{conversationId}
 -- @calls    list_conversation
--- @emits    conversation:renamed {conversationId, title}
--- @returns  {conversationId, title}
+-- @emits    conversation:renamed {conversationId: string, title: string}
+-- @returns  {conversationId: string, title: string}
 -- @errors   forbidden
 -- @cost     O(n) in the members, at most 50
 -- @weight   1800

@@ -10,7 +10,7 @@
 -- @key      opened  user:{userId}#opened
 -- @key      version user:{userId}#version
 -- @calls    show_presence
--- @returns  {idle, again_ms}
+-- @returns  {idle: bool, again_ms?: int}
 -- @cost     O(n) in the conversations told, at most 100
 -- @weight   1200
 --

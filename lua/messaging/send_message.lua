@@ -17,9 +17,9 @@
 -- @key      pair     pair:{conversationId}#blocks
 -- @topic    conversation:{conversationId}
 -- @calls    list_conversation
--- @emits    message:added {id, conversationId, senderId, text, timestamp, timestampMs, status, readBy}
--- @emits    messages:changed {conversationId} -- in its place where a member blocks another: ask for the newest page
--- @returns  {id, conversationId, senderId, text, timestamp, timestampMs, status, readBy}
+-- @emits    message:added message
+-- @emits    messages:changed {conversationId: string} -- in its place where a member blocks another: read anew
+-- @returns  message
 -- @errors   forbidden, blocked 403, conflict, rate_limited
 -- @cost     O(n) in the members, at most 50
 -- @weight   2000

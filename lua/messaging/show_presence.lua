@@ -15,8 +15,8 @@
 -- @key      online   conversation:{conversationId}#online
 -- @key      online_at conversation:{conversationId}#online_at
 -- @topic    conversation:{conversationId}
--- @emits    presence:changed {conversationId, userId, online, lastSeen}
--- @returns  {told}
+-- @emits    presence:changed {conversationId: string, userId: string, online: bool, lastSeen: string}
+-- @returns  {told: bool}
 -- @cost     O(n) in the members, at most 50
 -- @weight   400
 -- @idempotent

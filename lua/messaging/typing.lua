@@ -11,8 +11,8 @@
 -- @key      walls    conversation:{conversationId}#walls
 -- @key      pair     pair:{conversationId}#blocks
 -- @topic    conversation:{conversationId}
--- @emits    typing {conversationId, userId, typing} -- without a position: it is in no history
--- @returns  {conversationId, typing}
+-- @emits    typing {conversationId: string, userId: string, typing: bool} -- without a position: it is in no history
+-- @returns  {conversationId: string, typing: bool}
 -- @errors   forbidden
 -- @cost     O(n) in the members, at most 50
 -- @weight   400

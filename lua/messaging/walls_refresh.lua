@@ -11,7 +11,7 @@
 -- @key      due     user:{userId}#walls_due
 -- @key      version user:{userId}#version
 -- @calls    change_walls
--- @returns  {idle, again_ms}
+-- @returns  {idle: bool, again_ms?: int}
 -- @cost     O(n) in the user's blocks, at most 240, and O(m) in the bytes of the user's groups, at most 200
 -- @weight   2000
 --

@@ -7,7 +7,7 @@
 -- @key      blocks user:{userId}#blocks
 -- @key      place  user:{userId}#place
 -- @calls    sync_listener
--- @returns  {idle}
+-- @returns  {idle: bool}
 -- @cost     O(1)
 -- @weight   200
 

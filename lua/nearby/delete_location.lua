@@ -32,8 +32,8 @@
 -- @topic    user:*
 -- @calls    sync_listener
 -- @steps    sync_listener
--- @emits    nearby:leave {id}
--- @returns  {deleted}
+-- @emits    nearby:leave {id: string}
+-- @returns  {deleted: bool}
 -- @cost     O(log n) in the listeners of the cell, O(k) in those who see or are seen, at most 100
 -- @weight   1000
 -- @idempotent

@@ -12,7 +12,7 @@
 -- @key      place      user:{userId}#place
 -- @key      version    user:{userId}#version
 -- @calls    set_sees, sync_listener
--- @returns  {followerId, allowed, count}
+-- @returns  {followerId: string, allowed: bool, count: int}
 -- @cost     O(1)
 -- @weight   250
 -- @rate     30/60 s user

@@ -35,8 +35,8 @@
 -- @topic    user:*
 -- @calls    sync_listener, set_sees, drop_follower, erase_nearby
 -- @steps    sync_listener
--- @emits    nearby:leave {id}
--- @returns  {erased}
+-- @emits    nearby:leave {id: string}
+-- @returns  {erased: bool}
 -- @cost     O(n) in followers and followed, at most 80 in one run; the worker makes further ones
 -- @weight   2000
 -- @idempotent

@@ -10,7 +10,9 @@
 -- @key      track     user:{userId}#track
 -- @key      followers user:{userId}#followers
 -- @key      sees      user:{userId}#sees
--- @returns  {visible, rounding, displayName, spotifyId, location, currentTrack, followers, follows}
+-- @returns  {visible: visible, rounding: int, displayName?: string, spotifyId?: string, location?: {latitude: number,
+--           longitude: number, city?: string, lastUpdated: string}, currentTrack?: track, followers: [string],
+--           follows: [string]}
 -- @cost     O(n) in followers and followed, at most 400
 -- @weight   2000
 -- @readonly

@@ -16,8 +16,8 @@
 -- @key      watchers  cell:{cell}#watchers
 -- @key      signs     cell:{cell}#signs
 -- @topic    user:*
--- @emits    nearby:leave {id}
--- @returns  {idle, again_ms}
+-- @emits    nearby:leave {id: string}
+-- @returns  {idle: bool, again_ms?: int}
 -- @cost     O(k) in those who see or are seen by whom it takes out, at most 8 in one run
 -- @weight   2000
 

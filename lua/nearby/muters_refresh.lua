@@ -7,7 +7,7 @@
 -- @key      muters   user:{userId}#muters
 -- @key      place    user:{userId}#place
 -- @calls    sync_listener
--- @returns  {idle}
+-- @returns  {idle: bool}
 -- @cost     O(1)
 -- @weight   200
 

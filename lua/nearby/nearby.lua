@@ -24,7 +24,7 @@
 -- @key      shown     cell:{cell}#shown
 -- @key      cards     cell:{cell}#cards
 -- @key      pictures  cell:{cell}#pictures
--- @returns  {nearby: [{id, user, distance}], cursor} -- no cursor behind the last page
+-- @returns  page -- no cursor behind the last page
 -- @errors   no_place 404
 -- @cost     O(log n) in the listeners of the cell, O(k) in those listed, at most 160
 -- @weight   2000

@@ -1,5 +1,7 @@
 -- @part    circle
 -- @summary Places in one cell, the picture that each listener has of the others, and its watchers.
+-- @type    seen {id: string, user: listener, distance: number}
+-- @type    page {nearby: [seen], cursor?: string}
 --
 -- Keys of the cell C; all of them together hold what is told, and nothing more exact. A listener has a slot in a cell,
 -- a text of SLOT_BYTES, because Redis's Lua takes time for each byte of a text that it makes:

@@ -1,5 +1,10 @@
 -- @part    listener
 -- @summary What a listener has set and said, in keys of the listener's own: settings, track, and the rounded place.
+-- @type    visible 'everyone'|'followers'|'nobody'
+-- @type    track {id: string, name: string, artist: string, albumName?: string, albumImageUrl?: string, duration: int,
+--            isPlaying: bool}
+-- @type    listener {id: string, displayName: string, spotifyId?: string, currentTrack?: track,
+--            location: {latitude: number, longitude: number, city?: string}, lastUpdated: string}
 --
 -- user:U#listener  a hash that stays: visible, rounding (`exact`, 100 or 1000), displayName, spotifyId.
 -- user:U#track     the JSON text of the track last told; gone TRACK_MS after it.

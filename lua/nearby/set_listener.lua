@@ -6,7 +6,7 @@
 -- @arg      displayName string 1..60
 -- @arg      spotifyId   string 1..64 optional
 -- @key      settings    user:{userId}#listener
--- @returns  {id, displayName, spotifyId}
+-- @returns  {id: string, displayName: string, spotifyId?: string}
 -- @cost     O(1)
 -- @weight   250
 -- @rate     6/60 s user

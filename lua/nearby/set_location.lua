@@ -35,10 +35,10 @@
 -- @topic    user:*
 -- @calls    sync_listener
 -- @steps    sync_listener
--- @emits    nearby:enter {id, user, distance} -- to who sees the listener from now on
--- @emits    nearby:move {id, user, distance} -- when it has moved over 25 m since this was last told
--- @emits    nearby:leave {id} -- to who sees the listener no more
--- @returns  {nearby: [{id, user, distance}], cursor} -- the nearest 6 to 12 within 2 km; cursor as of `nearby`
+-- @emits    nearby:enter seen -- to who sees the listener from now on
+-- @emits    nearby:move seen -- when it has moved over 25 m since this was last told
+-- @emits    nearby:leave {id: string} -- to who sees the listener no more
+-- @returns  page -- the nearest 6 to 12 within 2 km; cursor as of `nearby`
 -- @cost     O(log n) in the listeners of the cell, O(k) in those who see or are seen, at most 100
 -- @weight   2000
 -- @rate     90/60 s user

@@ -34,10 +34,10 @@
 -- @topic    user:*
 -- @calls    sync_listener
 -- @steps    sync_listener
--- @emits    nearby:leave {id} -- to who may see the listener no more
--- @emits    nearby:enter {id, user, distance} -- to who may see it from now on
--- @emits    nearby:move {id, user, distance} -- when the rounded place is another
--- @returns  {visible, rounding}
+-- @emits    nearby:leave {id: string} -- to who may see the listener no more
+-- @emits    nearby:enter seen -- to who may see it from now on
+-- @emits    nearby:move seen -- when the rounded place is another
+-- @returns  {visible: visible, rounding: int}
 -- @cost     O(log n) in the listeners of the cell, O(k) in those who see or are seen, at most 100
 -- @weight   2000
 -- @rate     30/60 s user

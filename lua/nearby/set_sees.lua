@@ -9,7 +9,7 @@
 -- @key      sees    user:{userId}#sees
 -- @key      at      user:{userId}#sees_at
 -- @calls    drop_follower
--- @returns  {count}
+-- @returns  {count: int}
 -- @cost     O(1)
 -- @weight   100
 -- @idempotent

@@ -39,8 +39,8 @@
 -- @topic    user:*
 -- @calls    sync_listener
 -- @steps    sync_listener
--- @emits    nearby:track {id, currentTrack}
--- @returns  {id, name, artist, albumName, albumImageUrl, duration, isPlaying}
+-- @emits    nearby:track {id: string, currentTrack?: track}
+-- @returns  track
 -- @cost     O(k) in those who see the listener, at most 100
 -- @weight   1000
 -- @rate     6/60 s user

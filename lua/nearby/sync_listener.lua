@@ -32,11 +32,11 @@
 -- @key      watchers  cell:{cell}#watchers
 -- @key      signs     cell:{cell}#signs
 -- @topic    user:*
--- @emits    nearby:enter {id, user, distance}
--- @emits    nearby:move {id, user, distance}
--- @emits    nearby:leave {id}
--- @emits    nearby:track {id, currentTrack}
--- @returns  {shown, nearby, cursor} -- the last two with isAnswer, as set_location.lua tells them
+-- @emits    nearby:enter seen
+-- @emits    nearby:move seen
+-- @emits    nearby:leave {id: string}
+-- @emits    nearby:track {id: string, currentTrack?: track}
+-- @returns  {shown: bool}|page -- the page with isAnswer, as set_location.lua tells it
 -- @cost     O(log n) in the listeners of the cell, O(k) in those who see or are seen, at most 100
 -- @weight   2500
 -- @idempotent

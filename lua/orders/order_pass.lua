@@ -5,7 +5,8 @@
 -- @arg      orderId id
 -- @topic    order:{orderId}
 -- @mint     order:{orderId} 7 d
--- @returns  {token, topic, tokenId, expiresAt} -- POST /v1/revocations takes the tokenId
+-- @returns  {token: string, topic: string, tokenId: string,
+--           expiresAt: string} -- POST /v1/revocations takes the tokenId
 -- @cost     O(1)
 -- @weight   100
 -- @random

@@ -1,6 +1,6 @@
 -- @summary  The state a client of an order receives when it joins: the newest event that names the order's status.
 -- @state    order
--- @returns  JSON text {event, payload}, or false
+-- @returns  {event: string, payload: object}
 -- @cost     O(n) in the events looked at, at most 20
 -- @weight   400
 --

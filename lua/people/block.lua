@@ -11,8 +11,8 @@
 -- @key      groups  user:{userId}#groups
 -- @topic    user:{userId}
 -- @calls    blocked_by, pair_blocked
--- @emits    block:changed {userId, blocked} -- to the devices of who blocks; userId is the other
--- @returns  {userId, blocked}
+-- @emits    block:changed {userId: string, blocked: bool} -- to the devices of who blocks; userId is the other
+-- @returns  {userId: string, blocked: bool}
 -- @errors   too_many
 -- @cost     O(1)
 -- @weight   250

@@ -8,7 +8,7 @@
 -- @include  version
 -- @key      blockers user:{userId}#blockers
 -- @key      at       user:{userId}#blockers_at
--- @returns  {count}
+-- @returns  {count: int}
 -- @cost     O(1)
 -- @weight   100
 -- @idempotent

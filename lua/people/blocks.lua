@@ -4,7 +4,7 @@
 -- @allow    user|service
 -- @arg      userId  user
 -- @key      blocks  user:{userId}#blocks
--- @returns  {blocks: [userId]} -- in no order
+-- @returns  {blocks: [string]} -- in no order
 -- @cost     O(n) in the blocks, at most 240
 -- @weight   1200
 -- @readonly

@@ -12,8 +12,8 @@
 -- @key      log     user:{userId}#log
 -- @topic    user:{userId}
 -- @calls    blocked_by, muted_by, pair_blocked, forget_muted, erase_people
--- @emits    data:erased {userId} -- to the user's own devices: all that they show of the account is gone
--- @returns  {erased, more}
+-- @emits    data:erased {userId: string} -- to the user's own devices: all that they show of the account is gone
+-- @returns  {erased: int, more: bool}
 -- @cost     O(n) in the blocks, mutes and muters of one run, at most 20 each
 -- @weight   2000
 -- @idempotent

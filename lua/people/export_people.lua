@@ -5,7 +5,7 @@
 -- @arg      userId  user
 -- @key      blocks  user:{userId}#blocks
 -- @key      mutes   user:{userId}#mutes
--- @returns  {blocks: [userId], mutes: [userId]} -- in no order
+-- @returns  {blocks: [string], mutes: [string]} -- in no order
 -- @cost     O(n) in blocks and mutes, at most 240 each
 -- @weight   2000
 -- @readonly

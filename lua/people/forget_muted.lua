@@ -5,8 +5,8 @@
 -- @arg      other   id -- who has been erased
 -- @key      mutes   user:{userId}#mutes
 -- @topic    user:{userId}
--- @emits    mute:changed {userId, muted} -- to the devices of who muted; userId is the other
--- @returns  {muted}
+-- @emits    mute:changed {userId: string, muted: bool} -- to the devices of who muted; userId is the other
+-- @returns  {muted: bool}
 -- @cost     O(1)
 -- @weight   150
 -- @idempotent

@@ -8,7 +8,7 @@
 -- @include  version
 -- @key      muters   user:{userId}#muters
 -- @key      at       user:{userId}#muters_at
--- @returns  {count}
+-- @returns  {count: int}
 -- @cost     O(1)
 -- @weight   100
 -- @idempotent

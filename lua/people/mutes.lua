@@ -4,7 +4,7 @@
 -- @allow    user|service
 -- @arg      userId  user
 -- @key      mutes  user:{userId}#mutes
--- @returns  {mutes: [userId]} -- in no order
+-- @returns  {mutes: [string]} -- in no order
 -- @cost     O(n) in the mutes, at most 240
 -- @weight   1200
 -- @readonly

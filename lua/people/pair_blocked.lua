@@ -9,7 +9,7 @@
 -- @include  version
 -- @key      blocks  pair:{pairId}#blocks
 -- @key      at      pair:{pairId}#blocks_at
--- @returns  {blocked} -- whether one of the two blocks the other now
+-- @returns  {blocked: bool} -- whether one of the two blocks the other now
 -- @cost     O(1)
 -- @weight   100
 -- @idempotent

@@ -11,8 +11,8 @@
 -- @key      groups  user:{userId}#groups
 -- @topic    user:{userId}
 -- @calls    blocked_by, pair_blocked
--- @emits    block:changed {userId, blocked} -- to the devices of who blocked; userId is the other
--- @returns  {userId, blocked}
+-- @emits    block:changed {userId: string, blocked: bool} -- to the devices of who blocked; userId is the other
+-- @returns  {userId: string, blocked: bool}
 -- @cost     O(1)
 -- @weight   250
 -- @rate     60/60 s user

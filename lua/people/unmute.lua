@@ -9,8 +9,8 @@
 -- @key      version user:{userId}#version
 -- @topic    user:{userId}
 -- @calls    muted_by
--- @emits    mute:changed {userId, muted} -- to the devices of who muted; userId is the other
--- @returns  {userId, muted}
+-- @emits    mute:changed {userId: string, muted: bool} -- to the devices of who muted; userId is the other
+-- @returns  {userId: string, muted: bool}
 -- @cost     O(1)
 -- @weight   250
 -- @rate     60/60 s user

@@ -6,7 +6,7 @@
 -- @key      pushes  user:{userId}#pushes
 -- @key      call    user:{userId}#push_call
 -- @call_out apns pushes_answered
--- @returns  {called}
+-- @returns  {called: int}
 -- @cost     O(log n) in what waits, at most 100
 -- @weight   500
 --

@@ -9,7 +9,7 @@
 -- @key      owner       token:{tokenId}#owner
 -- @key      freed       token:{tokenId}#freed
 -- @calls    drop_token
--- @returns  {owner}
+-- @returns  {owner: string}
 -- @cost     O(1)
 -- @weight   150
 -- @idempotent

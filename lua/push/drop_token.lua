@@ -7,7 +7,7 @@
 -- @arg      at          int 0..9007199254740991 -- a version: the device stays when it was registered later
 -- @include  device
 -- @key      devices     user:{userId}#devices
--- @returns  {dropped}
+-- @returns  {dropped: bool}
 -- @cost     O(1)
 -- @weight   150
 -- @idempotent

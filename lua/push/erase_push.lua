@@ -12,7 +12,7 @@
 -- @key      tries   user:{userId}#push_tries
 -- @key      call    user:{userId}#push_call
 -- @calls    free_token
--- @returns  {devices}
+-- @returns  {devices: int}
 -- @errors   conflict
 -- @cost     O(n) in the devices, at most 10
 -- @weight   500

@@ -8,7 +8,8 @@
 -- @key      devices user:{userId}#devices
 -- @key      rules   user:{userId}#push_rules
 -- @key      pushes  user:{userId}#pushes
--- @returns  {types, quietFrom, quietTo, quietMode, timezone, devices, waiting}
+-- @returns  {types: words, quietFrom: string|null, quietTo: string|null, quietMode: 'hold'|'silent',
+--           timezone: string|null, devices: [device], waiting: int}
 -- @errors   conflict
 -- @cost     O(n) in the devices, at most 10, and the types, at most 50
 -- @weight   500

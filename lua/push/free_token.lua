@@ -7,7 +7,7 @@
 -- @include  version
 -- @key      owner       token:{tokenId}#owner
 -- @key      freed       token:{tokenId}#freed
--- @returns  {freed}
+-- @returns  {freed: bool}
 -- @cost     O(1)
 -- @weight   100
 -- @idempotent

@@ -1,5 +1,7 @@
 -- @part     device
 -- @summary  What a device is in Redis, and how tokens are released. Needs the key `devices`.
+-- @type     device {deviceId: string, platform: string, environment: string, timezone: string|null,
+--            registeredAt: string, tokenEnd: string}
 --
 -- Keys of the user U:
 --   user:U#devices     hash deviceId -> JSON {k: token, p: platform, e: environment, z: time zone or nil, r: ms of the

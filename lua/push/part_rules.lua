@@ -1,5 +1,8 @@
 -- @part     rules
 -- @summary  What a user wants to be pushed, as it is stored and told. Needs the key `rules`.
+-- @type     words {*: 'on'|'off'|'urgent'}
+-- @type     rules {types: words, quietFrom: string|null, quietTo: string|null, quietMode: 'hold'|'silent',
+--            timezone: string|null}
 
 local TYPES_MAX = 50
 local WORDS = {on = true, off = true, urgent = true}

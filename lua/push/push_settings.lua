@@ -7,7 +7,8 @@
 -- @include  rules
 -- @key      rules       user:{userId}#push_rules
 -- @key      devices     user:{userId}#devices
--- @returns  {types, quietFrom, quietTo, quietMode, timezone, devices}
+-- @returns  {types: words, quietFrom: string|null, quietTo: string|null, quietMode: 'hold'|'silent',
+--           timezone: string|null, devices: [device]}
 -- @errors   conflict
 -- @cost     O(n) in the devices, at most 10, and the types, at most 50
 -- @weight   500

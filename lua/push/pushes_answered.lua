@@ -14,7 +14,7 @@
 -- @key      devices user:{userId}#devices
 -- @key      version user:{userId}#version
 -- @calls    free_token
--- @returns  {done, again, dead}
+-- @returns  {done: int, again: int, dead: int}
 -- @cost     O(m log n) in the pushes called, at most 8, and what waits, at most 100
 -- @weight   900
 --

@@ -8,7 +8,7 @@
 -- @key      online  user:{userId}#online
 -- @key      awake   user:{userId}#awake
 -- @calls    call_pushes
--- @returns  {idle, again_ms}
+-- @returns  {idle: bool, again_ms?: int}
 -- @cost     O(log n + m) in what waits, at most 100
 -- @weight   400
 --

@@ -14,7 +14,7 @@
 -- @key      version     user:{userId}#version
 -- @key      rules       user:{userId}#push_rules
 -- @calls    claim_token, free_token
--- @returns  {deviceId, devices} -- how many devices the user has
+-- @returns  {deviceId: string, devices: int} -- how many devices the user has
 -- @errors   conflict
 -- @cost     O(n) in the user's devices, at most 10
 -- @weight   400

@@ -9,7 +9,7 @@
 -- @key      devices     user:{userId}#devices
 -- @key      version     user:{userId}#version
 -- @calls    free_token
--- @returns  {deviceId, removed}
+-- @returns  {deviceId: string, removed: bool}
 -- @cost     O(1)
 -- @weight   200
 -- @rate     60/3600 s user

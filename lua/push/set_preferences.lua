@@ -13,8 +13,8 @@
 -- @key      rules       user:{userId}#push_rules
 -- @key      devices     user:{userId}#devices
 -- @topic    user:{userId}
--- @emits    preferences:changed {types, quietFrom, quietTo, quietMode, timezone}
--- @returns  {types, quietFrom, quietTo, quietMode, timezone}
+-- @emits    preferences:changed rules
+-- @returns  rules
 -- @cost     O(n) in the types, at most 50
 -- @weight   600
 -- @rate     30/3600 s user

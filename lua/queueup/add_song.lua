@@ -23,9 +23,9 @@
 -- @key      order   session:{sessionId}#order
 -- @key      adders  session:{sessionId}#adders
 -- @topic    session:{sessionId}
--- @emits    queue.updated {session_id, queue}
--- @emits    now_playing.updated {session_id, current_song} -- when it plays at once
--- @returns  {id, status, added_at, votes, song, added_by}
+-- @emits    queue.updated {session_id: string, queue: [song]}
+-- @emits    now_playing.updated {session_id: string, current_song?: song} -- when it plays at once
+-- @returns  song
 -- @errors   no_session 400, queue_full 409, too_many 409, too_large
 -- @cost     O(n) in the songs of the queue, at most 80
 -- @weight   2000

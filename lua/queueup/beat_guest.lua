@@ -7,7 +7,7 @@
 -- @key      session session:{sessionId}#session
 -- @key      people  session:{sessionId}#people
 -- @key      guests  session:{sessionId}#guests
--- @returns  {there}
+-- @returns  {there: bool}
 -- @cost     O(log n) in guests
 -- @weight   150
 -- @idempotent

@@ -6,7 +6,7 @@
 -- @include  session
 -- @key      session session:{sessionId}#session
 -- @key      seen    session:{sessionId}#host
--- @returns  {host}
+-- @returns  {host: bool}
 -- @cost     O(1)
 -- @weight   150
 -- @idempotent

@@ -5,7 +5,7 @@
 -- @arg       userId id
 -- @key       listening user:{userId}#listening
 -- @calls     beat_guest, beat_host
--- @returns   {guest, host}
+-- @returns   {guest: bool, host: bool}
 -- @cost      O(1)
 -- @weight    100
 

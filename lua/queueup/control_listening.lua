@@ -26,10 +26,10 @@
 -- @key      history session:{sessionId}#history
 -- @topic    session:{sessionId}
 -- @calls    note_host
--- @emits    session.updated {session_id, host, is_locked, is_paused, participant_count, skip_request_count}
--- @emits    now_playing.updated {session_id, current_song}
--- @emits    queue.updated {session_id, queue}
--- @returns  {ok}
+-- @emits    session.updated standing
+-- @emits    now_playing.updated {session_id: string, current_song?: song}
+-- @emits    queue.updated {session_id: string, queue: [song]}
+-- @returns  {ok: bool}
 -- @errors   no_session 404, forbidden, not_found
 -- @cost     O(n) in the songs of the queue, at most 80
 -- @weight   3000

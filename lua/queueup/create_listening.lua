@@ -25,7 +25,7 @@
 -- @members
 -- @calls    depart
 -- @steps    open_listening, take_listening
--- @returns  {session, current_song, queue, my_votes, participant_count, skip_request_count, user_requested_skip}
+-- @returns  listening
 -- @errors   forbidden, code_taken 409
 -- @cost     O(1)
 -- @weight   1000

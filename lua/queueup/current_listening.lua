@@ -15,7 +15,7 @@
 -- @key      songs   session:{sessionId}#songs
 -- @key      order   session:{sessionId}#order
 -- @key      ballots session:{sessionId}#ballots#{userId}
--- @returns  {session, current_song, queue, my_votes, participant_count, skip_request_count, user_requested_skip}
+-- @returns  listening
 -- @errors   no_session 404
 -- @cost     O(n) in the songs of the queue, at most 80
 -- @weight   2000

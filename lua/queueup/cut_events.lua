@@ -4,7 +4,7 @@
 -- @arg      sessionId id
 -- @key      log       session:{sessionId}#log
 -- @topic    session:{sessionId}
--- @returns  {cut}
+-- @returns  {cut: bool}
 -- @cost     O(1); the log is freed in the background
 -- @weight   100
 -- @idempotent

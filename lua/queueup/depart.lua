@@ -29,11 +29,12 @@
 -- @topic    session:{sessionId}
 -- @members
 -- @steps    keep_code
--- @emits    session.updated {session_id, host, is_locked, is_paused, participant_count, skip_request_count}
--- @emits    now_playing.updated {session_id, current_song}
--- @emits    queue.updated {session_id, queue}
--- @emits    votes.updated {session_id, queued_song_id, total_votes} -- when a guest's votes are taken back
--- @returns  {left} -- whether that stay went on until now
+-- @emits    session.updated standing
+-- @emits    now_playing.updated {session_id: string, current_song?: song}
+-- @emits    queue.updated {session_id: string, queue: [song]}
+-- @emits    votes.updated {session_id: string, queued_song_id: string,
+--            total_votes: int} -- when a guest's votes are taken back
+-- @returns  {left: bool} -- whether that stay went on until now
 -- @cost     O(n) in the songs of the queue, at most 80
 -- @weight   3000
 --

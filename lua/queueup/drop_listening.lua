@@ -7,7 +7,7 @@
 -- @include  going
 -- @key      listening user:{userId}#listening
 -- @calls    depart
--- @returns  {dropped}
+-- @returns  {dropped: bool}
 -- @cost     O(1)
 -- @weight   150
 -- @idempotent

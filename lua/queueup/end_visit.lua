@@ -10,7 +10,7 @@
 -- @key      listening user:{userId}#listening
 -- @calls    depart
 -- @steps    drop_listening
--- @returns  {ok}
+-- @returns  {ok: bool}
 -- @cost     O(1)
 -- @weight   150
 -- @rate     20/60 s user

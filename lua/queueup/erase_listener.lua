@@ -9,7 +9,7 @@
 -- @key      past      user:{userId}#past
 -- @key      version   user:{userId}#version
 -- @calls    depart, forget_listener
--- @returns  {sessions} -- how many sessions hold something of the user
+-- @returns  {sessions: int} -- how many sessions hold something of the user
 -- @cost     O(n) in the user's sessions of the last day, at most 50
 -- @weight   500
 --

@@ -6,7 +6,8 @@
 -- @key      listening user:{userId}#listening
 -- @key      sessions  user:{userId}#sessions
 -- @key      past      user:{userId}#past
--- @returns  {session, sessions, past} -- the session that the user takes part in or null, and those of the last day
+-- @returns  {session: string|null, sessions: [string],
+--           past: [string]} -- the session that the user takes part in or null, and those of the last day
 -- @cost     O(n) in the user's sessions of the last day, at most 50
 -- @weight   200
 -- @readonly

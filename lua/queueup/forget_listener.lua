@@ -22,8 +22,8 @@
 -- @key      log     session:{sessionId}#log
 -- @topic    session:{sessionId}
 -- @calls    forget_listener
--- @emits    votes.updated {session_id, queued_song_id, total_votes}
--- @returns  {next} -- the step that follows, or null
+-- @emits    votes.updated {session_id: string, queued_song_id: string, total_votes: int}
+-- @returns  {next: 'ballots'|'songs'|'chat'|'history'|null} -- the step that follows, or null
 -- @cost     O(n) in what the step looks at: 25 ballots, 81 songs, 100 messages, or 25 songs that are over
 -- @weight   2000
 --

@@ -4,7 +4,7 @@
 -- @coalesce 1000 ms
 -- @key      guests  session:{sessionId}#guests
 -- @calls    withdraw_listener
--- @returns  {idle, again_ms}
+-- @returns  {idle: bool, again_ms?: int}
 -- @cost     O(log n) in guests, and O(m) in those who are no more there, at most 20 in one run
 -- @weight   400
 

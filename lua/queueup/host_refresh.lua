@@ -11,8 +11,8 @@
 -- @key      seen    session:{sessionId}#host
 -- @topic    session:{sessionId}
 -- @calls    note_host
--- @emits    session.updated {session_id, host, is_locked, is_paused, participant_count, skip_request_count}
--- @returns  {idle, again_ms}
+-- @emits    session.updated standing
+-- @returns  {idle: bool, again_ms?: int}
 -- @cost     O(n) in those who take part, at most 500
 -- @weight   1500
 --

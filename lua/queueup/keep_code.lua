@@ -8,7 +8,7 @@
 -- @include  version
 -- @key      code      joincode:{code}
 -- @key      at        joincode:{code}#at
--- @returns  {kept}
+-- @returns  {kept: bool}
 -- @cost     O(1)
 -- @weight   100
 -- @idempotent

@@ -6,7 +6,7 @@
 -- @include  going
 -- @key      listening user:{userId}#listening
 -- @calls    depart
--- @returns  {ok}
+-- @returns  {ok: bool}
 -- @cost     O(1)
 -- @weight   150
 -- @rate     20/60 s user

@@ -7,7 +7,7 @@
 -- @key      listening user:{userId}#listening
 -- @key      version   user:{userId}#version
 -- @calls    note_blocks
--- @returns  {idle}
+-- @returns  {idle: bool}
 -- @cost     O(n) in the user's blocks, at most 240
 -- @weight   700
 

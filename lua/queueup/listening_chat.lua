@@ -11,7 +11,7 @@
 -- @key      people  session:{sessionId}#people
 -- @key      apart   session:{sessionId}#apart
 -- @key      chat    session:{sessionId}#chat
--- @returns  {session_id, messages}
+-- @returns  {session_id: string, messages: [chat_message]}
 -- @errors   no_session 404
 -- @cost     O(n) in the messages told, at most 100
 -- @weight   1500

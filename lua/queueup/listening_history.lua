@@ -12,7 +12,7 @@
 -- @key      people  session:{sessionId}#people
 -- @key      apart   session:{sessionId}#apart
 -- @key      history session:{sessionId}#history
--- @returns  {session_id, songs, next} -- next is null behind the last page
+-- @returns  {session_id: string, songs: [song], next: int|null} -- next is null behind the last page
 -- @errors   not_found
 -- @cost     O(n) in the songs told, at most 50
 -- @weight   1500

@@ -9,7 +9,8 @@
 -- @key      session session:{sessionId}#session
 -- @key      people  session:{sessionId}#people
 -- @key      tickets session:{sessionId}#tickets
--- @returns  {session_id, join_code, ticket, expires_at} -- a link to show has session_id and ticket in it
+-- @returns  {session_id: string, join_code: string, ticket: string,
+--           expires_at: string} -- a link to show has session_id and ticket in it
 -- @errors   no_session 404, forbidden, too_many 409
 -- @cost     O(n) in the tickets of the session, at most 50
 -- @weight   400

@@ -12,7 +12,7 @@
 -- @key      people    session:{sessionId}#people
 -- @key      apart     session:{sessionId}#apart
 -- @key      apart_at  session:{sessionId}#apart_at
--- @returns  {noted}
+-- @returns  {noted: bool}
 -- @cost     O(n) in the blocks, at most 240
 -- @weight   1300
 -- @idempotent

@@ -6,7 +6,7 @@
 -- @arg      leads     bool
 -- @key      listening user:{userId}#listening
 -- @calls    beat_host
--- @returns  {noted}
+-- @returns  {noted: bool}
 -- @cost     O(1)
 -- @weight   150
 -- @idempotent

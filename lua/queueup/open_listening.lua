@@ -17,7 +17,7 @@
 -- @key      apart   session:{sessionId}#apart
 -- @topic    session:{sessionId}
 -- @members
--- @returns  {opened}
+-- @returns  {opened: bool}
 -- @cost     O(n) in the blocks, at most 240
 -- @weight   1300
 -- @idempotent

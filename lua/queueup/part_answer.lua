@@ -1,5 +1,10 @@
 -- @part     answer
 -- @summary  The whole of a listening session as one of its users is told it.
+-- @type     session {id: string, join_code: string, created_at: string, host: person,
+--            host_provider?: 'spotify'|'apple_music'}
+-- @type     listening {session: session, current_song?: song, queue: [song], my_votes: {*: int},
+--            skip_request_count: int, participant_count: int, user_requested_skip: bool,
+--            last_skip_was_crowdsourced: bool}
 --
 -- It goes behind part_songs.lua. Whom the user blocks and who blocks the user is not named as having added a song. The
 -- host is told to everybody: apps find out by it who leads the session.

@@ -1,5 +1,9 @@
 -- @part     session
 -- @summary  What a listening session is in Redis, and who takes part in it.
+-- @type     person {id: string, username?: string,
+--            is_anonymous?: bool} -- the id alone of somebody who must not be shown
+-- @type     standing {session_id: string, host: person, is_locked: bool, is_paused: bool, participant_count: int,
+--            skip_request_count: int, last_skip_was_crowdsourced: bool}
 --
 -- Data of a session; all of it ends by itself, at the latest SESSION_MS after the session was made, and EMPTY_MS after
 -- the last user left it:

@@ -1,5 +1,9 @@
 -- @part     songs
 -- @summary  The queue of a listening session as clients are told it, and how the next song comes to play.
+-- @type     track {id: string, isrc: string|null, name: string, artists: string|[string], album: string,
+--            duration_ms: int, image_url: string|null, source: 'spotify'|'apple_music'}
+-- @type     song {id: string, status: 'queued'|'playing'|'played'|'skipped', added_at: string, votes: int, song: track,
+--            added_by: person}
 --
 -- It goes behind part_session.lua, which describes the data, and part_apart.lua. The adder of a song is told by
 -- the id NOBODY to whom that user must not be shown; the song stays, since the queue is the same for all.

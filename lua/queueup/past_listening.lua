@@ -5,7 +5,7 @@
 -- @arg      userId user
 -- @key      past      user:{userId}#past
 -- @key      listening user:{userId}#listening
--- @returns  {sessions: [{id, join_code, joined_at, is_current}]}
+-- @returns  {sessions: [{id: string, join_code: string, joined_at: string, is_current: bool}]}
 -- @cost     O(n) in the sessions told, at most 50
 -- @weight   400
 -- @rate     60/60 s user

@@ -12,8 +12,9 @@
 -- @key      members session:{sessionId}#members
 -- @key      apart   session:{sessionId}#apart
 -- @topic    session:{sessionId}
--- @emits    reaction.added {session_id, reaction, user, sent_at} -- not while somebody must not be shown the user
--- @returns  {ok}
+-- @emits    reaction.added {session_id: string, reaction: string, user: person,
+--            sent_at: string} -- not while somebody must not be shown the user
+-- @returns  {ok: bool}
 -- @errors   no_session 404
 -- @cost     O(1)
 -- @weight   300

@@ -19,10 +19,10 @@
 -- @key      adders  session:{sessionId}#adders
 -- @key      history session:{sessionId}#history
 -- @topic    session:{sessionId}
--- @emits    session.updated {session_id, host, is_locked, is_paused, participant_count, skip_request_count}
--- @emits    now_playing.updated {session_id, current_song}
--- @emits    queue.updated {session_id, queue}
--- @returns  {ok, skip_request_count, participant_count, skipped}
+-- @emits    session.updated standing
+-- @emits    now_playing.updated {session_id: string, current_song?: song}
+-- @emits    queue.updated {session_id: string, queue: [song]}
+-- @returns  {ok: bool, skip_request_count: int, participant_count: int, skipped: bool}
 -- @errors   no_session 404
 -- @cost     O(n) in the songs of the queue, at most 80
 -- @weight   2500

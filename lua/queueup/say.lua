@@ -13,9 +13,10 @@
 -- @key      apart   session:{sessionId}#apart
 -- @key      chat    session:{sessionId}#chat
 -- @topic    session:{sessionId}
--- @emits    chat.message {session_id, message}
--- @emits    chat.changed {session_id} -- in its place, while somebody takes part who must not be shown the user
--- @returns  {id, text, user, sent_at}
+-- @emits    chat.message {session_id: string, message: chat_message}
+-- @emits    chat.changed {session_id: string} -- in its place, while somebody takes part who must not be shown the user
+-- @type     chat_message {id: string, text: string, user: person, sent_at: string}
+-- @returns  chat_message
 -- @errors   no_session 404
 -- @cost     O(1)
 -- @weight   400

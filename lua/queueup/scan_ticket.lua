@@ -33,8 +33,8 @@
 -- @members
 -- @calls    depart, cut_events, note_host
 -- @steps    take_listening, keep_code
--- @emits    session.updated {session_id, host, is_locked, is_paused, participant_count, skip_request_count}
--- @returns  {session, current_song, queue, my_votes, participant_count, skip_request_count, user_requested_skip}
+-- @emits    session.updated standing
+-- @returns  listening
 -- @errors   not_found, full 409
 -- @cost     O(n) in the songs of the queue, at most 80
 -- @weight   3000

@@ -19,10 +19,10 @@
 -- @key      adders  session:{sessionId}#adders
 -- @key      history session:{sessionId}#history
 -- @topic    session:{sessionId}
--- @emits    now_playing.updated {session_id, current_song}
--- @emits    queue.updated {session_id, queue}
--- @emits    session.updated {session_id, host, is_locked, is_paused, participant_count, skip_request_count}
--- @returns  {ok}
+-- @emits    now_playing.updated {session_id: string, current_song?: song}
+-- @emits    queue.updated {session_id: string, queue: [song]}
+-- @emits    session.updated standing
+-- @returns  {ok: bool}
 -- @errors   no_session 404, forbidden
 -- @cost     O(n) in the songs of the queue, at most 80
 -- @weight   3000

@@ -4,7 +4,7 @@
 -- @allow    user|service
 -- @arg      q     string 1..200
 -- @arg      limit int 1..50 = 20
--- @returns  {tracks}
+-- @returns  {tracks: [object]}
 -- @cost     O(1)
 -- @weight   70
 -- @rate     30/60 s user

@@ -17,7 +17,7 @@
 -- @key      blocks    user:{userId}#blocks
 -- @key      version   user:{userId}#version
 -- @calls    depart, forget_listener, note_blocks
--- @returns  {taken}
+-- @returns  {taken: bool}
 -- @cost     O(n) in the user's blocks, at most 240
 -- @weight   800
 -- @idempotent

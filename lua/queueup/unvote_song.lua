@@ -13,8 +13,8 @@
 -- @key      order   session:{sessionId}#order
 -- @key      ballots session:{sessionId}#ballots#{userId}
 -- @topic    session:{sessionId}
--- @emits    votes.updated {session_id, queued_song_id, total_votes}
--- @returns  {ok, total_votes}
+-- @emits    votes.updated {session_id: string, queued_song_id: string, total_votes: int}
+-- @returns  {ok: bool, total_votes: int}
 -- @errors   not_found
 -- @cost     O(log n) in the songs of the queue
 -- @weight   250

@@ -35,8 +35,10 @@
 -- @mint     session:{sessionId} 6 h
 -- @calls    depart, cut_events, note_host
 -- @steps    take_listening, keep_code
--- @emits    session.updated {session_id, host, is_locked, is_paused, participant_count, skip_request_count}
--- @returns  {token, user, session, current_song, queue, my_votes, participant_count, skip_request_count}
+-- @emits    session.updated standing
+-- @returns  {token: string, user: person, session: session, current_song?: song, queue: [song], my_votes: {*: int},
+--           skip_request_count: int, participant_count: int, user_requested_skip: bool,
+--           last_skip_was_crowdsourced: bool}
 -- @errors   not_found, locked 403, full 409
 -- @cost     O(n) in the songs of the queue, at most 80
 -- @weight   2000

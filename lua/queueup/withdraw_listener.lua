@@ -17,10 +17,10 @@
 -- @key      ballots session:{sessionId}#ballots#{userId}
 -- @key      guests  session:{sessionId}#guests
 -- @topic    session:{sessionId}
--- @emits    votes.updated {session_id, queued_song_id, total_votes}
--- @emits    queue.updated {session_id, queue}
--- @emits    session.updated {session_id, host, is_locked, is_paused, participant_count, skip_request_count}
--- @returns  {withdrawn}
+-- @emits    votes.updated {session_id: string, queued_song_id: string, total_votes: int}
+-- @emits    queue.updated {session_id: string, queue: [song]}
+-- @emits    session.updated standing
+-- @returns  {withdrawn: bool}
 -- @cost     O(n) in the songs of the queue, at most 80
 -- @weight   2500
 -- @idempotent

@@ -16,6 +16,8 @@ public struct Catalogue: Sendable {
     public let services: [String]
     /// The state providers, by namespace.
     public let states: [String: StateProvider]
+    /// The types that headers declare, in name order.
+    public let types: [NamedType]
     /// The embedded scripts without a kind, which the gateway calls itself.
     public let plain: [ScriptFile]
     /// Hints for authors about scripts without errors, by file and line.
@@ -58,12 +60,15 @@ public struct Catalogue: Sendable {
         (erasers, exporters) = (commands.filter(\.erases), commands.filter(\.exports))
         services = Set(commands.flatMap { $0.services + ($0.via.map { [$0.service] } ?? []) }).sorted()
         states = reader.states
+        types = reader.types.all
         plain = reader.plain
         disabled = reader.disabled.sorted { $0.name < $1.name }
         byName = Dictionary(uniqueKeysWithValues: commands.enumerated().map { ($1.name, $0) })
         routes = RouteTable(commands)
         weights = Catalogue.table(commands + refreshes, states.values, reader.plainWeights)
-        hints = Catalogue.unweighed(operators, commands + refreshes, states.values)
+        hints =
+            Catalogue.unweighed(operators, commands + refreshes, states.values)
+            + Catalogue.untyped(operators, commands + refreshes, states.values)
     }
 
     /// The command of a name; `nil` when there is none.

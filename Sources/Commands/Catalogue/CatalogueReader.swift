@@ -16,6 +16,7 @@ struct CatalogueReader {
     /// The weights of the plain scripts in microseconds, by file name; only those that a header declares.
     private(set) var plainWeights: [String: Int] = [:]
     private(set) var disabled: [DisabledScript] = []
+    private(set) var types = TypeTable()
     private(set) var problems: [ScriptProblem] = []
 
     /// The parts by name; a pack has at most one of a name.
@@ -41,6 +42,7 @@ struct CatalogueReader {
     mutating func read(_ file: ScriptFile, isEmbedded: Bool) {
         let known = problems.count
         let header = ScriptHeader(file, problems: &problems)
+        types.add(header, &problems)
         switch header.kind {
         case .plain where isEmbedded && (file.pack.isEmpty || file.pack == ScriptFile.corePack):
             plain.append(file)
@@ -69,6 +71,7 @@ struct CatalogueReader {
         var keys: [KeyDeclaration] = []
         var includes: [(part: String, line: Int)] = []
         var errors: [DeclaredError] = []
+        var value: (declared: DeclaredValue, line: Int)?
         let isPersonal = header.kind == .subscribe
         for tag in header.tags {
             switch tag.value {
@@ -88,6 +91,7 @@ struct CatalogueReader {
                     problem(header.file, tag.line, "@key: #log is written by the gateway itself; choose another facet")
                 }
             case .errors(let list): errors = list
+            case .returns(let declared): value = (declared, tag.line)
             case .include(let part):
                 if includes.contains(where: { $0.part == part }) {
                     problem(header.file, tag.line, "@include: \(part) is included twice")
@@ -115,7 +119,8 @@ struct CatalogueReader {
         let weight = CatalogueReader.weight(header)
         states[name] = StateProvider(
             namespace: name, file: header.file, keys: keys, weightMicroseconds: weight ?? ScriptWeight.assumed,
-            isWeightDeclared: weight != nil, isPersonal: isPersonal, errors: errors)
+            isWeightDeclared: weight != nil, isPersonal: isPersonal, errors: errors,
+            value: value?.declared ?? .unknown, valueLine: value?.line ?? 1)
         stateIncludes += includes.map { (name, $0.part, $0.line) }
     }
 
@@ -142,6 +147,7 @@ struct CatalogueReader {
 
     mutating func check() {
         findParts()
+        findTypes()
         checkNames()
         checkRoutes()
         checkNamespaces()
@@ -161,6 +167,24 @@ struct CatalogueReader {
         for (namespace, name, line) in stateIncludes {
             guard let file = states[namespace]?.file, let part = part(name, file, line) else { continue }
             states[namespace]?.parts.append(part)
+        }
+    }
+
+    /// Settles the types that headers name.
+    private mutating func findTypes() {
+        types.settle(&problems)
+        for index in scripts.indices {
+            let (script, lines) = (scripts[index].descriptor, scripts[index].lines)
+            scripts[index].descriptor.returns.type = types.settled(
+                script.returns.type, script.file, lines.line(of: .returns), .returns, &problems)
+            for (place, line) in zip(script.emits.indices, lines[.emits]) {
+                scripts[index].descriptor.emits[place].data.type = types.settled(
+                    script.emits[place].data.type, script.file, line, .emits, &problems)
+            }
+        }
+        for (namespace, state) in states {
+            states[namespace]?.value.type = types.settled(
+                state.value.type, state.file, state.valueLine, .returns, &problems)
         }
     }
 

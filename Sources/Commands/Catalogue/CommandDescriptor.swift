@@ -73,8 +73,8 @@ public struct CommandDescriptor: Sendable {
     public internal(set) var parts: [ScriptFile] = []
     /// The events it may emit.
     public internal(set) var emits: [EmittedEvent] = []
-    /// The shape of its answer.
-    public internal(set) var returns = ""
+    /// The type of its answer.
+    public internal(set) var returns = DeclaredValue.unknown
     /// The errors it may fail with, `bad_request` not listed.
     public internal(set) var errors: [DeclaredError] = []
     /// Its complexity.

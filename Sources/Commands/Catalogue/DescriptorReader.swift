@@ -49,7 +49,7 @@ struct DescriptorReader {
         case .steps(let names): descriptor.steps = names
         case .callOut(let call): descriptor.callsOut.append(call)
         case .emits(let event): descriptor.emits.append(event)
-        case .returns(let text): descriptor.returns = text
+        case .returns(let value): descriptor.returns = value
         case .errors(let errors): descriptor.errors = errors
         case .cost(let text): descriptor.cost = text
         case .weight(let microseconds):
@@ -71,7 +71,7 @@ struct DescriptorReader {
         case .include(let name):
             if descriptor.includes.contains(name) { problem(tag.line, "@include: \(name) is included twice") }
             descriptor.includes.append(name)
-        case .state, .subscribe, .part: break
+        case .state, .subscribe, .part, .type: break
         }
     }
 

@@ -24,6 +24,10 @@ public struct StateProvider: Sendable {
     /// The errors with which a `@subscribe` script may refuse; `bad_request` and the gateway's other codes are not
     /// listed.
     public let errors: [DeclaredError]
+    /// The state, when there is one.
+    public internal(set) var value: DeclaredValue
+    /// The line of the header that declares the state.
+    let valueLine: Int
 
     /// The script's name in the registry: `state/NAMESPACE`.
     public var scriptName: String { "state/" + namespace }

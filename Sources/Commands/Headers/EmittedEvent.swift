@@ -1,9 +1,7 @@
-/// An event that a script may emit, for the documentation.
+/// An event that a script may emit.
 public struct EmittedEvent: Equatable, Sendable {
     /// The event's name.
     public let name: String
-    /// Its fields in braces, as written.
-    public let fields: String
-    /// The circumstances in which it is emitted; may be empty.
-    public let text: String
+    /// The type of its data, and the circumstances in which it is emitted.
+    public internal(set) var data: DeclaredValue
 }

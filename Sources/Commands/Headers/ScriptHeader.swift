@@ -53,6 +53,7 @@ public struct ScriptHeader: Sendable {
         var number = 0
         while rest.starts(with: "--".utf8) {
             number += 1
+            let first = number
             var line = rest.prefix { $0 != UInt8(ascii: "\n") }
             rest = rest[line.endIndex...].dropFirst()
             if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
@@ -86,9 +87,27 @@ public struct ScriptHeader: Sendable {
                 problem("@\(word) has a tab, a control character or bytes that are not UTF-8")
                 continue
             }
-            tags.append(RawTag(line: number, tag: tag, text: value))
+            let whole = tag.hasType ? continued(value, &rest, &number) : value
+            tags.append(RawTag(line: first, tag: tag, text: whole))
         }
         return tags
+    }
+
+    /// A type with the lines that go on with it: while a bracket is open, those that are no tags.
+    private static func continued(_ value: String, _ rest: inout ArraySlice<UInt8>, _ number: inout Int) -> String {
+        var value = value
+        while number < linesMax, rest.starts(with: "--".utf8), ValueTypeReader.isOpen(value) {
+            let line = rest.prefix { $0 != UInt8(ascii: "\n") }
+            var text = HeaderText.trimmed(line.dropFirst(2))
+            if text.last == UInt8(ascii: "\r") { text = text.dropLast() }
+            let more = String(decoding: text, as: UTF8.self)
+            guard text.first != UInt8(ascii: "@"), line.count <= lineBytesMax, UTF8Text.isValid(Array(text)),
+                !PrintableText.hasControl(more)
+            else { break }
+            (number, rest) = (number + 1, rest[line.endIndex...].dropFirst())
+            value += "\n" + more
+        }
+        return value
     }
 
     /// Reads the values and checks repetitions.
@@ -121,7 +140,8 @@ public struct ScriptHeader: Sendable {
                 let value = try TagReader.read(item.tag, item.text)
                 tags.append(HeaderTag(line: item.line, tag: item.tag, value: value))
             } catch {
-                problem(name + ": " + error.message)
+                let line = item.line + error.linesBelow
+                problems.append(ScriptProblem(file: file.path, line: line, message: name + ": " + error.message))
             }
         }
         return tags

@@ -41,13 +41,13 @@ public enum ScriptKind: String, CaseIterable, Sendable {
                 .http, .mint, .erases, .exports, .allow, .rate, .readonly, .idempotent, .heartbeat, .derive, .resolve,
                 .span, .callOut, .state, .subscribe, .part,
             ]
-        case .part: Set(ScriptTag.allCases).subtracting([.part, .summary])
+        case .part: Set(ScriptTag.allCases).subtracting([.part, .summary, .type])
         case .state:
             Set(ScriptTag.allCases)
-                .subtracting([.state, .summary, .key, .returns, .errors, .cost, .weight, .include])
+                .subtracting([.state, .summary, .key, .returns, .errors, .cost, .weight, .include, .type])
         case .subscribe:
             Set(ScriptTag.allCases)
-                .subtracting([.subscribe, .summary, .key, .returns, .errors, .cost, .weight, .include])
+                .subtracting([.subscribe, .summary, .key, .returns, .errors, .cost, .weight, .include, .type])
         case .plain: Set(ScriptTag.allCases).subtracting([.summary, .key, .returns, .errors, .cost, .weight])
         }
     }

@@ -26,9 +26,9 @@ public enum ScriptTag: String, CaseIterable, Sendable {
     case steps
     /// An outside service that it may call, and the command that receives the answer.
     case callOut = "call_out"
-    /// An event, for the documentation.
+    /// An event, with the type of its data.
     case emits
-    /// The answer, for the documentation.
+    /// The type of the answer, or of the state.
     case returns
     /// The codes it may fail with.
     case errors
@@ -66,11 +66,13 @@ public enum ScriptTag: String, CaseIterable, Sendable {
     case part
     /// A part that stands before the body.
     case include
+    /// A type that the headers of the pack may name.
+    case type
 
     /// Whether a header may have the tag several times.
     var isRepeatable: Bool {
         switch self {
-        case .http, .arg, .derive, .resolve, .key, .topic, .emits, .refresh, .include, .rate, .callOut: true
+        case .http, .arg, .derive, .resolve, .key, .topic, .emits, .refresh, .include, .rate, .callOut, .type: true
         case .command, .summary, .allow, .calls, .steps, .returns, .errors, .cost, .weight, .readonly, .idempotent,
             .random,
             .span, .members, .mint, .erases, .exports, .coalesce, .heartbeat, .state, .subscribe, .part:
@@ -85,6 +87,9 @@ public enum ScriptTag: String, CaseIterable, Sendable {
         default: false
         }
     }
+
+    /// Whether the value is a type, which may go on over several lines.
+    var hasType: Bool { [.emits, .returns, .type].contains(self) }
 
     /// The most times a header may have a repeatable tag; no script needs more, and a call's size depends on it.
     static let repetitionsMax = 32

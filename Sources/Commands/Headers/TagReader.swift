@@ -27,7 +27,7 @@ enum TagReader {
         case .steps: return .steps(try calls(text))
         case .callOut: return .callOut(try OutsideCall(header: text))
         case .emits: return .emits(try emits(text))
-        case .returns: return .returns(text)
+        case .returns: return .returns(try DeclaredValue(header: text))
         case .errors: return .errors(try errors(text))
         case .cost: return .cost(text)
         case .weight: return .weight(microseconds: try ScriptWeight.read(text))
@@ -46,6 +46,7 @@ enum TagReader {
         case .subscribe: return .subscribe(try state(text))
         case .part: return .part(try part(text))
         case .include: return .include(try part(text))
+        case .type: return .type(try NamedType(header: text))
         }
     }
 
@@ -83,18 +84,20 @@ enum TagReader {
     }
 
     private static func emits(_ text: String) throws(HeaderFault) -> EmittedEvent {
-        let parts = HeaderText.cut(text, at: " -- ")
-        let shape = parts.map(\.before) ?? text
-        let name = HeaderText.words(shape).first ?? ""
+        let name = String(text.prefix { $0 != " " && $0 != "\n" })
         guard let event = EventName(name), !event.isReserved else {
             throw HeaderFault(
                 "an event's name is 1 to \(EventName.bytesMax) of A-Z a-z 0-9 . _ : / -, and no word of the gateway")
         }
-        let fields = HeaderText.trimmed(shape.dropFirst(name.count))
-        guard fields.hasPrefix("{"), fields.hasSuffix("}") else {
-            throw HeaderFault("expected an event and its fields, e.g. queue:update {trackId, score}")
+        let data = text.dropFirst(name.count)
+        guard data.contains(where: { $0 != " " && $0 != "\n" }) else {
+            throw HeaderFault("expected an event and the type of its data, e.g. queue:update {trackId: string}")
         }
-        return EmittedEvent(name: name, fields: fields, text: parts.map { HeaderText.trimmed($0.after) } ?? "")
+        let value = try DeclaredValue(header: String(data))
+        switch value.type {
+        case .object, .named, .union: return EmittedEvent(name: name, data: value)
+        default: throw HeaderFault("the data of an event are an object, e.g. queue:update {trackId: string}")
+        }
     }
 
     private static func errors(_ text: String) throws(HeaderFault) -> [DeclaredError] {

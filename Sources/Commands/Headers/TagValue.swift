@@ -26,10 +26,10 @@ public enum TagValue: Equatable, Sendable {
     case steps([String])
     /// `@call_out SERVICE COMMAND`
     case callOut(OutsideCall)
-    /// `@emits EVENT {fields}`
+    /// `@emits EVENT TYPE`
     case emits(EmittedEvent)
-    /// `@returns {fields}`
-    case returns(String)
+    /// `@returns TYPE`
+    case returns(DeclaredValue)
     /// `@errors code, code STATUS`
     case errors([DeclaredError])
     /// `@cost TEXT`
@@ -66,4 +66,6 @@ public enum TagValue: Equatable, Sendable {
     case part(String)
     /// `@include NAME`
     case include(String)
+    /// `@type NAME TYPE`
+    case type(NamedType)
 }

@@ -8,6 +8,10 @@ public struct OpenAPI: Sendable {
     private let version: String
     private let paths: OpenAPIPaths
     private let commands: [CommandDescriptor]
+    /// The schemas of answers and declared types by their names, each encoded once.
+    private let schemas: [String: [UInt8]]
+    /// The names of the schemas that each command's operations refer to, directly or through others.
+    private let named: [String: Set<String>]
 
     /// Describes a node.
     ///
@@ -25,11 +29,25 @@ public struct OpenAPI: Sendable {
         commands = catalogue.commands.filter { !$0.rights.isWorkerOnly }
         for command in commands { OpenAPICommand(command, errors).add(to: &paths) }
         self.paths = paths
+        var schemas = Dictionary(
+            uniqueKeysWithValues: catalogue.types.map { ($0.name, OpenAPIValues.schema($0.value).bytes) })
+        var named: [String: Set<String>] = [:]
+        for command in commands {
+            named[command.name] = command.emits.reduce(into: catalogue.reach(command.returns.type)) { names, event in
+                names.formUnion(catalogue.reach(event.data.type))
+            }
+            guard let name = OpenAPICommand.component(command) else { continue }
+            schemas[name] = OpenAPICommand.answer(command).bytes
+            named[command.name]?.insert(name)
+        }
+        (self.schemas, self.named) = (schemas, named)
     }
 
     /// The document of the wanted endpoints as JSON text.
     public func document(_ isWanted: (Endpoint) -> Bool = { _ in true }) -> [UInt8] {
-        let files = Set(commands.filter { isWanted(.command($0)) }.map(\.file.name)).sorted()
+        let wanted = commands.filter { isWanted(.command($0)) }
+        let files = Set(wanted.map(\.file.name)).sorted()
+        let names = wanted.reduce(into: Set<String>()) { $0.formUnion(named[$1.name] ?? []) }
         let document: JSONNode = [
             "openapi": "3.1.0",
             "info": [
@@ -39,7 +57,7 @@ public struct OpenAPI: Sendable {
             ],
             "tags": .array((["gateway"] + files).map { ["name": .text($0)] }),
             "paths": paths.node(isWanted),
-            "components": .raw(OpenAPIComponents.bytes),
+            "components": OpenAPIComponents.node(names.sorted().map { ($0, .raw(schemas[$0] ?? [])) }),
         ]
         return document.bytes
     }

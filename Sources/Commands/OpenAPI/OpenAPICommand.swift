@@ -50,10 +50,20 @@ struct OpenAPICommand {
                 "x-right": .text((descriptor.isReadOnly ? CallerUse.read : .write).rawValue),
             ] as JSONNode)
             .with("x-home", home.map { .text($0) })
+            .with("x-emits", events)
             .with("x-rate", descriptor.rates.isEmpty ? nil : .array(descriptor.rates.map { .text($0.description) }))
             .with("parameters", parameters.isEmpty ? nil : .array(parameters))
             .with("requestBody", isGet ? nil : body(others))
             .with("responses", responses(route))
+    }
+
+    /// The schemas of the events by name, each in the form of a script that emits it.
+    private var events: JSONNode? {
+        var members: [(name: String, value: JSONNode)] = []
+        for event in descriptor.emits where !members.contains(where: { $0.name == event.name }) {
+            members.append((event.name, OpenAPIValues.schema(event.data.type)))
+        }
+        return members.isEmpty ? nil : .object(members)
     }
 
     /// The header that names the operation, for requests without a body or with another meaning of `id`.
@@ -62,9 +72,10 @@ struct OpenAPICommand {
     ]
 
     private var description: String {
-        var lines = ["Answer: " + descriptor.returns, "Cost: " + descriptor.cost]
+        var lines = ["Cost: " + descriptor.cost]
         for event in descriptor.emits {
-            lines.append("Emits " + event.name + " " + event.fields + (event.text.isEmpty ? "" : ": " + event.text))
+            lines.append(
+                "Emits \(event.name) \(event.data.type)" + (event.data.text.isEmpty ? "" : ": " + event.data.text))
         }
         if let via = descriptor.via {
             let kept = via.cacheSeconds > 0 ? " Answers are kept for \(via.cacheSeconds) s." : ""
@@ -81,28 +92,47 @@ struct OpenAPICommand {
     }
 
     private func responses(_ route: HTTPRoute?) -> JSONNode {
-        let status = route?.status ?? 200
-        let schema: JSONNode = descriptor.mint.map(OpenAPICommand.withToken) ?? ["type": "object"]
+        let (status, returns) = (route?.status ?? 200, descriptor.returns.text)
         let parts = route.map { $0.path.description.split(separator: "/").map { String($0) } }
         let success: JSONNode =
             status == 204
             ? ["description": "Done; nothing is answered."]
-            : ["description": .text(descriptor.returns), "content": OpenAPIErrors.content(schema)]
+            : [
+                "description": .text(returns.isEmpty ? "The answer." : returns),
+                "content": OpenAPIErrors.content(answer),
+            ]
         return OpenAPIErrors.responses(
             status, success, errors: [401, 403, 429, 503] + (descriptor.isReadOnly ? [] : [409]),
             declared: descriptor.errors + (descriptor.via == nil ? [] : [DeclaredError(.unavailable)]),
             retold: parts.flatMap { parts in errors.owner(of: parts) })
     }
 
-    /// The schema of an answer of a command that may have the gateway sign a token.
-    private static func withToken(_ mint: MintDeclaration) -> JSONNode {
+    /// The name of the component that is the schema of the answer; `nil` when a declared type is.
+    static func component(_ descriptor: CommandDescriptor) -> String? {
+        if case .named = descriptor.returns.type, descriptor.mint == nil { return nil }
+        // No pack has a name with a dot in it, so these names are always free.
+        return descriptor.name + ".answer"
+    }
+
+    /// A reference to the schema of the answer.
+    private var answer: JSONNode {
+        OpenAPICommand.component(descriptor).map { OpenAPISchemas.reference($0) }
+            ?? OpenAPIValues.schema(descriptor.returns.type)
+    }
+
+    /// The schema of the answer.
+    ///
+    /// The gateway adds the token that a command makes to the answer of its script.
+    static func answer(_ descriptor: CommandDescriptor) -> JSONNode {
+        guard let mint = descriptor.mint else { return OpenAPIValues.schema(descriptor.returns) }
         let token: JSONNode = [
             "type": "string",
             "description": .text(
                 "Where the command makes one: a token of the gateway's own, for \(mint.topic) and nothing else. It ends "
                     + "after \(mint.seconds) seconds."),
         ]
-        return ["type": "object", "properties": ["token": token]]
+        let added: JSONNode = ["type": "object", "properties": ["token": token]]
+        return ["allOf": [OpenAPIValues.schema(descriptor.returns), added]]
     }
 
     // MARK: Arguments

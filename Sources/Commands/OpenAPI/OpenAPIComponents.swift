@@ -3,8 +3,15 @@ import Core
 
 /// The targets of the document's references, which `api/components.json` holds.
 enum OpenAPIComponents {
-    /// The document's `components`, encoded once.
-    static let bytes = all.bytes
+    /// The document's `components`, with schemas of commands among them.
+    static func node(_ schemas: [(name: String, value: JSONNode)]) -> JSONNode {
+        guard case .object(let members) = all else { return all }
+        return .object(
+            members.map { name, value in
+                guard name == "schemas", case .object(let own) = value else { return (name, value) }
+                return (name, .object(own + schemas))
+            })
+    }
 
     private static let all = OpenAPITemplate.embedded { () throws(OpenAPITemplate.Problem) in
         JSONNode.object(

@@ -47,7 +47,8 @@ struct OpenAPIGateway {
             "exportNames": .array(exporters.map { .text($0.exportName) }),
             "exportSchemas": .object(
                 exporters.map {
-                    ($0.exportName, ["type": "object", "description": .text($0.summary + " " + $0.returns)])
+                    let value = OpenAPIValues.schema(catalogue.writtenOut($0.returns.type))
+                    return ($0.exportName, value.with("description", .text($0.summary)))
                 }),
             "exportWeight": weight(exporters), "erasureWeight": weight(catalogue.erasers),
         ]

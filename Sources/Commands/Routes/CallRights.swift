@@ -28,7 +28,7 @@ public struct CallRights: Sendable {
     public func refusal(_ route: GatewayRoute, _ segments: [String], _ caller: Caller) -> Refusal? {
         if let refusal = refusal(route, caller, value: { route.path.value($0, in: segments) }) { return refusal }
         switch route.reach {
-        case .nothing, .messages, .command: return nil
+        case .nothing, .messages, .topicOfQuery, .command: return nil
         case .everything: return caller.refusal(beyondBinding: nil)
         case .topic(let argument):
             return caller.refusal(beyondBinding: route.path.value(argument, in: segments).flatMap { Topic($0) })
@@ -112,7 +112,7 @@ public struct CallRights: Sendable {
         switch route.reach {
         case .nothing, .command: return true
         case .everything: return caller.binding == nil
-        case .topic: return !caller.isAnonymous || hasOpenTopics
+        case .topic, .topicOfQuery: return !caller.isAnonymous || hasOpenTopics
         case .messages:
             guard case .user(let identity) = caller, identity.grant != nil else { return true }
             return hasOpenPublishing

@@ -14,6 +14,9 @@ public final class GatewayRoute: Sendable {
         case exportUser, eraseUser
         case deadLetters, dropDeadLetters, retryDeadLetters
         case health, openAPI, command
+        case nodes, topTopics, sessions, slowSessions, talkers, closeSession
+        case outbox, workers, couriers, webhooks
+        case trace, why
     }
 
     /// The callers that a route is for.
@@ -42,6 +45,8 @@ public final class GatewayRoute: Sendable {
         case nothing
         /// The topic that the argument names.
         case topic(argument: String)
+        /// The topic that the query names.
+        case topicOfQuery
         /// The topics of the messages in the body.
         case messages
         /// The home of the command.

@@ -30,6 +30,8 @@ public enum GatewayRoutes {
 
     private static let members = services("change rights", "change rights")
     private static let givenUp = services("see what was given up", "see what was given up")
+    private static let tracers = services("trace an event", "may trace an event")
+    private static let operators = services("see all nodes", "may see all nodes")
     private static let memberPath: StaticString = "/v1/topics/{topic}/members/{user}"
     private static let ofTopic = GatewayRoute.Reach.topic(argument: "topic")
 
@@ -47,6 +49,8 @@ public enum GatewayRoutes {
         GatewayRoute(
             .audit, .get, "/v1/topics/{topic}/audit",
             services("audit a topic", "may audit a topic"), .read, ofTopic),
+        GatewayRoute(.trace, .get, "/v1/topics/{topic}/trace", tracers, .read, ofTopic),
+        GatewayRoute(.why, .get, "/v1/why", tracers, .read, .topicOfQuery),
         GatewayRoute(.addMember, .put, memberPath, members, .write, ofTopic),
         GatewayRoute(.removeMember, .delete, memberPath, members, .write, ofTopic),
         GatewayRoute(.revoke, .post, "/v1/revocations", members, .write, .everything),
@@ -58,6 +62,18 @@ public enum GatewayRoutes {
         GatewayRoute(
             .health, .get, "/v1/health", services("see the health of a gateway", "see the health of a gateway"), .read,
             .everything),
+        GatewayRoute(.nodes, .get, "/v1/nodes", operators, .read, .everything),
+        GatewayRoute(.topTopics, .get, "/v1/topics", operators, .read, .everything),
+        GatewayRoute(.sessions, .get, "/v1/sessions", operators, .read, .everything),
+        GatewayRoute(.slowSessions, .get, "/v1/slow", operators, .read, .everything),
+        GatewayRoute(.talkers, .get, "/v1/talkers", operators, .read, .everything),
+        GatewayRoute(
+            .closeSession, .post, "/v1/sessions/{id}/close", services("close a session", "may close a session"), .write,
+            .everything),
+        GatewayRoute(.outbox, .get, "/v1/outbox", operators, .read, .everything),
+        GatewayRoute(.workers, .get, "/v1/workers", operators, .read, .everything),
+        GatewayRoute(.couriers, .get, "/v1/couriers", operators, .read, .everything),
+        GatewayRoute(.webhooks, .get, "/v1/webhooks", operators, .read, .everything),
         GatewayRoute(.openAPI, .get, "/v1/openapi.json", .known),
         GatewayRoute(.command, .post, "/v1/commands/{name}", .admitted, nil, .command),
         GatewayRoute(.livez, .get, "/livez", .everybody),

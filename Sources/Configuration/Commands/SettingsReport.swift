@@ -96,6 +96,11 @@ extension SettingsReport {
             return Line(
                 name: setting.name, value: whole ? "\(milliseconds / 1_000)" : "\(milliseconds) ms", source: source)
         }
+        if setting.name == "trace-bytes-max" {
+            return Line(
+                name: setting.name, value: "\(values.limits.traceBytesMax)",
+                source: values.limitSources["traceBytesMax"] ?? .defaults)
+        }
         guard values.has(setting.name) else {
             return Line(name: setting.name, value: setting.defaultText, source: .defaults)
         }

@@ -5,6 +5,7 @@ private let node: [CommandName] = [.gateway, .check]
 private let nodeAndDev: [CommandName] = [.dev, .gateway, .check]
 private let redisUsers: [CommandName] = [.gateway, .check, .worker, .courier, .resetEpochs]
 private let processes: [CommandName] = [.dev, .gateway, .check, .worker]
+private let readersOfScripts = processes + [.types]
 private let runningProcesses = processes + [.courier]
 private let runningAndReset = runningProcesses + [.resetEpochs]
 private let namers = runningAndReset + [.moveData]
@@ -125,7 +126,7 @@ extension Setting {
 
     private static let running: [Setting] = [
         Setting(
-            "config", .file, [.dev, .gateway, .check, .worker, .courier, .token, .resetEpochs],
+            "config", .file, [.dev, .gateway, .check, .worker, .courier, .token, .resetEpochs, .types],
             places: [.flag, .environment],
             "JSON file with settings; flags and environment override it."),
         Setting(
@@ -133,6 +134,10 @@ extension Setting {
         Setting(
             "drain-seconds", .integer(1...86_400), nodeAndDev, default: "20",
             "Time to say goodbye to clients after SIGTERM; a short name for the limit drainMs."),
+        Setting(
+            "trace-bytes-max", .integer(0...4_294_967_296), nodeAndDev, default: "16777216",
+            "Bytes for what became of sessions in the last hour, 0 for nothing; a short name for the limit traceBytesMax."
+        ),
         Setting(
             "ready-file", .file, runningProcesses,
             "Write the bound addresses here, as JSON, once everything is listening; a worker its pid, once it works."
@@ -202,18 +207,18 @@ extension Setting {
 
     private static let policy: [Setting] = [
         Setting(
-            "packs", .packs, processes, default: "barbershop",
+            "packs", .packs, readersOfScripts, default: "barbershop",
             "Serve these built-in packs of scripts, separated by commas; `all` (in dev), or `none` (lua/README.md)."),
         Setting(
-            "scripts", .directory, processes,
+            "scripts", .directory, readersOfScripts,
             "Serve the commands of this directory's Lua files beside the built-in ones (lua/README.md)."),
         Setting(
-            "pack-number", .text, processes, repeatable: true,
+            "pack-number", .text, readersOfScripts, repeatable: true,
             "Choose a number of a pack, as in messaging.TEXT_MAX=5000 (docs/scripts/packs.md); the same on all processes."
         ),
         Setting("limit", .limit, runningAndReset, repeatable: true, "Change a limit; docs/limits.md lists them."),
         Setting(
-            "namespaces", .namespaces, processes, default: "the apps' namespaces", places: .file,
+            "namespaces", .namespaces, readersOfScripts, default: "the apps' namespaces", places: .file,
             "Who may subscribe and publish in each namespace, and what it keeps."),
         Setting(
             "sockets", .sockets, nodeAndDev, default: "the apps' paths", places: .file,

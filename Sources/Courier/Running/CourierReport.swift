@@ -46,67 +46,59 @@ struct CourierReport {
 
     private var metrics: [UInt8] {
         var page = MetricsPage()
-        page.gauge("switchboard_courier_ready", "1 while connected to Redis and told of events.", isReady ? 1 : 0)
+        page.gauge("switchboard_courier_ready", isReady ? 1 : 0)
         page.counter(
-            "switchboard_courier_questions_total", "Questions of gateways, by outcome.",
+            "switchboard_courier_questions_total",
             [("outcome", "answered", questions.answered), ("outcome", "failed", questions.failed)])
         page.counter(
-            "switchboard_courier_calls_total", "Calls of scripts, by outcome.",
+            "switchboard_courier_calls_total",
             [("outcome", "answered", calls.answered), ("outcome", "given_up", calls.given)])
-        page.gauge("switchboard_courier_in_hand", "Questions and calls in hand.", held)
+        page.gauge("switchboard_courier_in_hand", held)
         if !services.isEmpty {
             page.counter(
-                "switchboard_courier_service_requests_total", "Requests to a service.",
-                services.map { ("service", $0.name, $0.requests) })
+                "switchboard_courier_service_requests_total", services.map { ("service", $0.name, $0.requests) })
             page.counter(
-                "switchboard_courier_service_failures_total", "Requests to a service that failed.",
-                services.map { ("service", $0.name, $0.failures) })
-            page.gauge(
-                "switchboard_courier_service_open", "1 while a service is left alone for a while.",
-                services.map { ("service", $0.name, $0.isOpen ? 1 : 0) })
+                "switchboard_courier_service_failures_total", services.map { ("service", $0.name, $0.failures) })
+            page.gauge("switchboard_courier_service_open", services.map { ("service", $0.name, $0.isOpen ? 1 : 0) })
         }
         if let push { tell(push, &page) }
         if let keySet {
             page.counter(
-                "switchboard_courier_key_set_fetches_total", "Fetches of the key set, by outcome.",
+                "switchboard_courier_key_set_fetches_total",
                 KeySetFetcher.Outcome.allCases.map { ("outcome", $0.rawValue, keySet.counts[$0] ?? 0) })
-            page.gauge(
-                "switchboard_courier_key_set_age_seconds", "Age of the last fetched key set; -1 before the first.",
-                keySet.ageMs.map { $0 / 1_000 } ?? -1)
+            page.gauge("switchboard_courier_key_set_age_seconds", keySet.ageMs.map { $0 / 1_000 } ?? -1)
         }
         if !receivers.isEmpty { tellReceivers(&page) }
         if let nodes { page.tell(nodes) }
         page.tell(stalls)
+        page.tellProcess()
         return page.bytes
     }
 
     private func tell(_ push: PushService.Counts, _ page: inout MetricsPage) {
+        page.counter("switchboard_pushes_total", PushService.labels.map { ("outcome", $0, push.pushes[$0] ?? 0) })
         page.counter(
-            "switchboard_pushes_total", "Pushes to a device, by what APNs said.",
-            PushService.labels.map { ("outcome", $0, push.pushes[$0] ?? 0) })
-        page.counter(
-            "switchboard_pushes_dropped_total", "Things that are pushed to no device any more, by reason.",
+            "switchboard_pushes_dropped_total",
             PushDecision.Reason.allCases.map { ("reason", $0.rawValue, push.dropped[$0] ?? 0) })
-        page.counter(
-            "switchboard_pushes_held_total", "Things that wait for the end of quiet hours or of a session.", push.held)
+        page.counter("switchboard_pushes_held_total", push.held)
     }
 
     private func tellReceivers(_ page: inout MetricsPage) {
         func each(_ figure: (Receiver) -> Int) -> [(label: String, value: String, count: Int)] {
             receivers.map { ("receiver", $0.name, figure($0)) }
         }
-        page.counter("switchboard_webhooks_sent_total", "Webhooks that a receiver took.", each { $0.counts.sent })
+        page.counter("switchboard_webhooks_sent_total", each { $0.counts.sent })
         page.counter(
-            "switchboard_webhooks_failed_total", "Attempts that failed, by reason.",
+            "switchboard_webhooks_failed_total",
             receivers.flatMap { receiver in
                 WebhookOutcome.labels.map { label in
                     ("receiver", "\(receiver.name)\",reason=\"\(label)", receiver.counts.failed[label] ?? 0)
                 }
             })
-        page.counter("switchboard_webhooks_dead_total", "Events given up.", each { $0.counts.dead })
-        page.counter("switchboard_webhooks_gaps_total", "Gaps that a receiver got.", each { $0.counts.gaps })
-        page.gauge("switchboard_webhook_topics_busy", "Topics in hand.", each { $0.busy })
-        page.gauge("switchboard_webhook_topics_waiting", "Topics that wait.", each { $0.waiting })
-        page.gauge("switchboard_webhook_open", "1 while a receiver is away.", each { $0.isOpen ? 1 : 0 })
+        page.counter("switchboard_webhooks_dead_total", each { $0.counts.dead })
+        page.counter("switchboard_webhooks_gaps_total", each { $0.counts.gaps })
+        page.gauge("switchboard_webhook_topics_busy", each { $0.busy })
+        page.gauge("switchboard_webhook_topics_waiting", each { $0.waiting })
+        page.gauge("switchboard_webhook_open", each { $0.isOpen ? 1 : 0 })
     }
 }

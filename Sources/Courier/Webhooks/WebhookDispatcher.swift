@@ -16,6 +16,8 @@ final class WebhookDispatcher {
     private let reactor: Reactor
     private var ears: WebhookListener?
     private var sweepMs = Int.max
+    /// The time of the next write of figures.
+    private var figuresMs = 0
     /// Whether the scan also finds topics with only a position: the first scan of each connection does.
     private var isWide = false
     private var cursor: [UInt8]?
@@ -53,7 +55,8 @@ final class WebhookDispatcher {
     var isIdle: Bool { lanes.allSatisfy { $0.busyCount == 0 } }
     /// The time of the next action that only time causes.
     var nextMs: Int {
-        lanes.reduce(min(isScanning ? Int.max : sweepMs, ears?.nextMs ?? Int.max)) { min($0, $1.nextMs) }
+        let ownMs = lanes.isEmpty ? Int.max : min(isScanning ? Int.max : sweepMs, figuresMs)
+        return lanes.reduce(min(ownMs, ears?.nextMs ?? Int.max)) { min($0, $1.nextMs) }
     }
 
     /// Takes a placement: topics are watched there.
@@ -89,6 +92,9 @@ final class WebhookDispatcher {
         ears?.work(nowMs: nowMs)
         if sweepMs <= nowMs { scan() }
         for lane in lanes { lane.work(nowMs: nowMs) }
+        guard !lanes.isEmpty, figuresMs <= nowMs, link.isReady else { return }
+        figuresMs = nowMs + WebhookDispatcher.figuresEveryMs
+        tellFigures(parts, link, nowMs: nowMs)
     }
 
     // MARK: Looking through all logs

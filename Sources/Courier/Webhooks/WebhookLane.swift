@@ -21,6 +21,8 @@ final class WebhookLane {
     let patterns: WebhookPatterns
     let name: String
     private(set) var counts = Counts()
+    /// Time and cause of the last attempt that failed; the time is milliseconds since 1970.
+    private(set) var lastFailure: (wallMs: Int, reason: String)?
     private let parts: CourierParts
     private let url: String
     private let giveUpMs: Int
@@ -76,6 +78,8 @@ final class WebhookLane {
     /// Topics in hand and waiting, for metrics and the end.
     var busyCount: Int { topics.busyCount }
     var waitingCount: Int { topics.waitingCount }
+    /// When the oldest event that fails first failed, monotonic milliseconds; `nil` without one.
+    var failingSinceMs: Int? { failing.values.map(\.sinceMs).min() }
     /// Whether only single attempts are made.
     var isOpen: Bool { breaker.isOpen }
     /// Whether more topics were reported than are remembered.
@@ -232,6 +236,7 @@ final class WebhookLane {
     /// Counts an attempt that failed, and logs it unless too many fail in this second.
     private func failed(_ topic: Topic, _ event: WebhookEvent, _ reason: String, _ label: String, _ nowMs: Int) {
         counts.failed[label, default: 0] += 1
+        lastFailure = (parts.clock.wallMs, reason)
         guard let leftOut = failureNotes.take(nowMs: nowMs) else { return }
         let attempt = failing[topic].map { [("attempt", String($0.attempts))] } ?? []
         let more = leftOut > 0 ? [("leftOut", String(leftOut))] : []

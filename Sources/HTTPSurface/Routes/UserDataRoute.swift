@@ -1,6 +1,7 @@
 import Calls
 import Commands
 import Core
+import Fleet
 import HTTPCodec
 import Operations
 import Reactors
@@ -15,6 +16,7 @@ struct UserDataRoute {
     let context: HTTPContext
     let commands: CommandService
     let budgets: Budgets
+    let fleet: FleetService
 
     /// Answers the request.
     func answer(_ request: HTTPRequest, _ respond: @escaping Respond) {
@@ -54,6 +56,8 @@ struct UserDataRoute {
         let keeps = context.library.keeps
         commands.queue(erasers, user: user, caller: request.caller) { refusal in
             if let refusal { return respond(BroadcastRoute.refused(refusal)) }
+            // A gateway that does not answer forgets within the hour.
+            fleet.ask(FleetQuestion(.forget, [.user: user])) { _ in }
             var body: [UInt8] = []
             body.append(text: "{\"userId\":")
             body.append(jsonString: user)

@@ -51,6 +51,9 @@ public struct AccessPolicy: Sendable {
         policies[topic.namespace]
     }
 
+    /// The configured namespaces, in order.
+    public var namespaces: [String] { policies.keys.map { String(decoding: $0, as: UTF8.self) }.sorted() }
+
     /// The namespaces that callers without a token may subscribe to, in order.
     public var openNamespaces: [String] { names(open: \.subscribe) }
 

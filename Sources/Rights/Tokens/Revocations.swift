@@ -60,6 +60,9 @@ public struct Revocations: Sendable {
         tokens = tokens.filter { $0.value > now }
     }
 
+    /// The time up to which issued tokens of a user are withdrawn, Unix seconds; `nil` when there is none.
+    public func until(of user: [UInt8]) -> Int? { users[user]?.until }
+
     /// The failure when the identity's token was withdrawn; a token without `iat` counts as issued before.
     public func failure(for identity: Identity) -> TokenFailure? {
         if let entry = users[identity.user], (identity.issuedAt ?? 0) <= entry.until { return .revoked }

@@ -15,10 +15,22 @@ public struct NodeBook: Sendable {
         public let format: Int
     }
 
+    /// A gateway that was live and is not any more.
+    public struct Departed: Equatable, Sendable {
+        /// Its name.
+        public let name: [UInt8]
+        /// When Redis last listed it, milliseconds since 1970.
+        public let seenMs: Int
+    }
+
     /// This process.
     public let own: NodeEntry
     /// The other processes that were live when Redis was last asked.
     public private(set) var others: [NodeEntry] = []
+    /// The gateways that have gone within the last hour, the last ones; bounded.
+    public private(set) var departed: [Departed] = []
+    /// When Redis was last asked, milliseconds since 1970.
+    private var learnedMs: Int?
     /// The clock that is wrong; `nil` while Redis has not returned its time.
     public private(set) var verdict: ClockVerdict?
     /// The offset of this process's wall clock from Redis's, milliseconds, positive when ahead; `nil` while it is not
@@ -29,6 +41,8 @@ public struct NodeBook: Sendable {
 
     /// The most groups in metrics; further ones are left out.
     private static let groupsMax = 16
+    private static let departedMax = 64
+    private static let departedKeepMs = 3_600_000
 
     /// Begins with `own` alone; clocks that differ by at most `boundMs` milliseconds count as equal.
     public init(_ own: NodeEntry, boundMs: Int) {
@@ -36,14 +50,26 @@ public struct NodeBook: Sendable {
         reportedVersions = [own.version]
     }
 
-    /// Takes an answer of Redis and the offset that it shows; returns the lines to log.
-    public mutating func learned(_ others: [NodeEntry], offsetMs: Int) -> [LogEntry] {
+    /// Takes an answer of Redis at its time `nowMs`, and the offset that it shows; returns the lines to log.
+    public mutating func learned(_ others: [NodeEntry], offsetMs: Int, nowMs: Int) -> [LogEntry] {
+        noteDeparted(now: others, nowMs: nowMs)
         self.others = others
         self.offsetMs = offsetMs
         let now = ClockVerdict(own: offsetMs, others: others.compactMap(\.offsetMs), boundMs: boundMs)
         let before = verdict
         verdict = now
         return [clockLine(now, before), versionLine()].compactMap(\.self)
+    }
+
+    /// Notes the gateways that Redis lists no more; one that is listed again has not gone.
+    private mutating func noteDeparted(now: [NodeEntry], nowMs: Int) {
+        let names = Set(now.map(\.name))
+        departed.removeAll { names.contains($0.name) || nowMs - $0.seenMs >= NodeBook.departedKeepMs }
+        for other in others where other.kind == .gateway && !names.contains(other.name) {
+            departed.append(Departed(name: other.name, seenMs: learnedMs ?? nowMs))
+        }
+        if departed.count > NodeBook.departedMax { departed.removeFirst(departed.count - NodeBook.departedMax) }
+        learnedMs = nowMs
     }
 
     private func clockLine(_ now: ClockVerdict, _ before: ClockVerdict?) -> LogEntry? {

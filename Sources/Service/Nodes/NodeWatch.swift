@@ -88,7 +88,7 @@ public final class NodeWatch {
             hasSample = true
             let offsetMs = (beganWallMs + wallMs) / 2 - answer.timeMs
             let (lines, book) = self.book.withLock { book in
-                (book.learned(answer.others, offsetMs: offsetMs), book)
+                (book.learned(answer.others, offsetMs: offsetMs, nowMs: answer.timeMs), book)
             }
             if book.verdict?.followsOwn == true {
                 clock.followOwn()

@@ -12,12 +12,16 @@ public import Topics
 /// Thread: the shard's.
 public final class SessionReports: SessionReporting {
     private let clientLog: ClientLog
+    private let talkers: Talkers
     private let clock: ShardClock
     private let statistics: ShardStatistics
 
-    /// Counts in `statistics`, and writes to `clientLog` with the times of `clock`.
-    public init(_ clientLog: ClientLog, _ clock: ShardClock, _ statistics: ShardStatistics) {
+    /// Counts in `statistics` and `talkers`, and writes to `clientLog` with the times of `clock`.
+    public init(
+        _ clientLog: ClientLog, _ talkers: Talkers, _ clock: ShardClock, _ statistics: ShardStatistics
+    ) {
         self.clientLog = clientLog
+        self.talkers = talkers
         self.clock = clock
         self.statistics = statistics
     }
@@ -42,6 +46,7 @@ public final class SessionReports: SessionReporting {
             }
         case .failed(let code, let message, let topic): log(.failed, code, message, topic, session)
         case .limited(let message, let topic):
+            talkers.refused(session.payer, at: session.address, nowMs: clock.nowMs)
             log(.limited, ErrorCode.rateLimited.rawValue, message, topic, session)
         }
     }

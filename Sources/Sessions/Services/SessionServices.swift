@@ -1,10 +1,13 @@
 public import Service
 public import Topics
+public import Traces
 
 /// The services that peers and sessions use; made once a shard, so that each of them holds a single reference.
 ///
 /// Thread: the shard's.
 public final class SessionServices {
+    /// The beginning of the ids of sessions: `NODE.SHARD.`.
+    let idStart: [UInt8]
     let clock: ShardClock
     let rules: SessionRules
     let topics: any TopicAccess
@@ -15,13 +18,17 @@ public final class SessionServices {
     let callers: any CallerAccess
     /// The figures and the log.
     public let reports: any SessionReporting
+    /// The record of what became of sessions.
+    public let trace: SessionTrace
 
     /// The services of one shard.
     public init(
-        clock: ShardClock, rules: SessionRules, topics: any TopicAccess, encodings: EncodingTable, log: any LogAccess,
+        idStart: [UInt8], clock: ShardClock, rules: SessionRules, topics: any TopicAccess, encodings: EncodingTable,
+        log: any LogAccess,
         presence: any PresenceAccess, commands: any CommandAccess, callers: any CallerAccess,
-        reports: any SessionReporting
+        reports: any SessionReporting, trace: SessionTrace
     ) {
+        self.idStart = idStart
         self.clock = clock
         self.rules = rules
         self.topics = topics
@@ -31,6 +38,7 @@ public final class SessionServices {
         self.commands = commands
         self.callers = callers
         self.reports = reports
+        self.trace = trace
     }
 }
 

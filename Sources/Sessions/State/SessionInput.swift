@@ -1,6 +1,7 @@
 import Core
 import Dialects
 import Rights
+import Traces
 
 /// Inputs of a session.
 enum SessionInput {
@@ -79,6 +80,8 @@ enum SessionAction {
     case count(SessionFigure)
     /// Log a message, with the fault of the token that caused it.
     case log(String, TokenFailure)
+    /// Note a change in the record.
+    case note(TraceEntry.Change)
     /// End the connection.
     case close(CloseReason)
 }

@@ -1,6 +1,7 @@
 import Core
 import Dialects
 import Rights
+import Traces
 
 /// The topics that the client asks for: its last request on a topic wins, and each request is answered once.
 extension SessionState {
@@ -39,9 +40,12 @@ extension SessionState {
             switch verdict {
             case .join: begin(Wish(request, ref: ref, step: .topic), request.topic)
             case .ask: ask(Wish(request, ref: ref, step: .membership), request.topic)
-            case .refuse(let refusal): refuse(refusal, topic: request.topic, ref: ref)
+            case .refuse(let refusal):
+                noteRefused(request.topic, refusal)
+                refuse(refusal, topic: request.topic, ref: ref)
             case .postpone(let refusal):
                 isPostponed = true
+                noteRefused(request.topic, refusal)
                 send(.error(refusal, topic: request.topic), ref: ref)
             }
         }
@@ -133,6 +137,10 @@ extension SessionState {
         refuse(SessionState.superseded, topic: topic, ref: wish.ref)
     }
 
+    private mutating func noteRefused(_ topic: Topic, _ refusal: Refusal) {
+        actions.append(.note(.refused(topic, code: Array(refusal.name.utf8), message: Array(refusal.message.utf8))))
+    }
+
     // MARK: Unsubscribe
 
     mutating func unsubscribe(_ topic: Topic, ref: Reference?) {
@@ -148,7 +156,14 @@ extension SessionState {
     mutating func withdraw(_ topic: Topic, _ refusal: Refusal) {
         guard let index = index(of: topic) else { return }
         let holding = holdings.remove(at: index)
-        for wish in holding.wishes { refuse(refusal, topic: topic, ref: wish.ref) }
+        if holding.isAcknowledged {
+            actions.append(
+                .note(.withdrawn(topic, code: Array(refusal.name.utf8), message: Array(refusal.message.utf8))))
+        }
+        for wish in holding.wishes {
+            noteRefused(topic, refusal)
+            refuse(refusal, topic: topic, ref: wish.ref)
+        }
         givenUp(holding)
         guard holding.isAcknowledged else { return }
         send(.unsubscribed(topic: topic), ref: nil)
@@ -193,6 +208,7 @@ extension SessionState {
     /// subscription is lost and the client is notified.
     mutating func refused(_ wish: Wish, _ topic: Topic, _ refusal: Refusal) {
         defer { refuse(refusal, topic: topic, ref: wish.ref) }
+        noteRefused(topic, refusal)
         guard let index = index(of: topic), !holdings[index].isLive,
             !holdings[index].wishes.contains(where: { $0.step != .membership })
         else { return }

@@ -1,6 +1,7 @@
 import Core
 import Dialects
 import Rights
+import Traces
 
 /// The requests and rights of one client session: input and time in, actions out.
 ///
@@ -275,6 +276,7 @@ struct SessionState {
         if nowMs >= idleMs { return close(.timeout) }
         if nowMs >= expiryMs {
             expiryMs = Int.max
+            actions.append(.note(.token(Array(TokenFailure.expired.rawValue.utf8))))
             send(.error(Refusal(.unauthorized, "the token has expired"), topic: nil), ref: nil)
             return close(.unauthorized)
         }

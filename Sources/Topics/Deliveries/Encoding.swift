@@ -9,6 +9,8 @@ import WebSocketCodec
 public final class Encoding {
     /// Its place in the ``EncodingTable``.
     public let number: Int
+    /// The name of its encoder, which names the dialect.
+    public let name: [UInt8]
     private let encoder: any EventEncoder
     let framing: Framing
     /// Counts the events written in it.
@@ -18,6 +20,7 @@ public final class Encoding {
 
     init(number: Int, encoder: any EventEncoder, framing: Framing, written: Counter) {
         self.number = number
+        name = Array(encoder.name.utf8)
         self.encoder = encoder
         self.framing = framing
         self.written = written
@@ -27,6 +30,7 @@ public final class Encoding {
     /// The deflated form of another encoding.
     init(number: Int, deflating plain: Encoding, _ deflation: Deflation, _ window: DeflateAgreement.Window) {
         self.number = number
+        name = plain.name
         encoder = plain.encoder
         framing = .webSocketDeflated(window)
         written = plain.written

@@ -49,6 +49,11 @@ struct FanoutRound {
         return batch
     }
 
+    /// The position of the first event from a number on that has one.
+    func first(from number: Int) -> Position? {
+        events.dropFirst(max(number - base, 0)).lazy.compactMap(\.message.position).first
+    }
+
     /// Approximate bytes of the events from a number on.
     func bytes(from number: Int) -> Int {
         events.isEmpty ? 0 : bytes * min(max(end - number, 0), events.count) / events.count

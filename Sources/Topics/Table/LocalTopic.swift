@@ -1,6 +1,7 @@
 import Connections
 public import Core
 public import Dialects
+import Operations
 
 /// The services that a topic needs of its clients: sessions, or models of them in tests.
 ///
@@ -10,8 +11,8 @@ public protocol TopicClient: AnyObject {
     var asker: ReadCaller? { get }
     /// The client has begun to join the topic.
     func joins(_ feed: LocalTopic<Self>)
-    /// The client is live on the topic, at that place among its members.
-    func joined(_ feed: LocalTopic<Self>, place: Int)
+    /// The client is live on the topic, at that place among its members, with the answer that it was sent.
+    func joined(_ feed: LocalTopic<Self>, place: Int, _ answer: JoinAnswer)
     /// The client has moved to another place among the topic's members.
     func moved(to place: Int, in feed: LocalTopic<Self>)
     /// The client could not join.
@@ -86,6 +87,8 @@ public final class LocalTopic<Client: TopicClient> {
     ///
     /// A copy, since each access to a stored `var` from a specialisation in another target is checked.
     let counts: OutboundCounts
+    /// The counters of its namespace.
+    let namespace: NamespaceStatistics.Counts
     /// Whether Redis has confirmed the channel and it has not been lost since.
     var isConfirmed = false
     /// Live members, in no particular order; each client knows its place.
@@ -105,15 +108,29 @@ public final class LocalTopic<Client: TopicClient> {
     private(set) var aheadCount = 0
     /// When the last member left, monotonic milliseconds; the channel is given up some time later.
     var emptySinceMs: Int?
+    /// The events of the last minute.
+    private var traffic = TopicTraffic()
+    /// Its index in the table's list.
+    var listPlace = 0
 
     /// A topic without members, which continues the counts of its earlier stay on this shard.
-    init(topic: Topic, ledger: TopicLedger) {
+    init(topic: Topic, ledger: TopicLedger, namespace: NamespaceStatistics.Counts) {
         self.topic = topic
+        self.namespace = namespace
         self.ledger = ledger
         counts = ledger.counts
     }
 
     var isEmpty: Bool { members.isEmpty && joining.isEmpty }
+
+    /// The number of live members.
+    public var memberCount: Int { members.count }
+
+    /// Counts an event for the members.
+    func count(_ bytes: Int, nowMs: Int) { traffic.count(bytes, members: members.count, nowMs: nowMs) }
+
+    /// Events, and bytes of them handed to members, per minute.
+    public func perMinute(nowMs: Int) -> (events: Int, bytes: Int) { traffic.perMinute(nowMs: nowMs) }
 
     /// Adds a live member; returns its place.
     func add(_ client: Client, ahead: Position?) -> Int {
@@ -137,6 +154,20 @@ public final class LocalTopic<Client: TopicClient> {
         let from = max(member.next, base)
         member.next = end
         return (member, from)
+    }
+
+    /// The position up to which events were handed to the member at a place, or are to be handed in this round.
+    public func reached(at place: Int) -> Position? {
+        guard place < members.count, let ahead = members[place].ahead, let position = cursor.position,
+            position.epoch == ahead.epoch, position.offset < ahead.offset
+        else { return cursor.position }
+        return ahead
+    }
+
+    /// The first event of the round that the member at a place has not been handed; `nil` when there is none.
+    public func firstPending(at place: Int) -> Position? {
+        guard place < members.count else { return nil }
+        return round.first(from: members[place].next)
     }
 
     /// Removes the member at a place; the last one takes the place and is returned, to be notified.

@@ -3,6 +3,7 @@ public import Core
 import Dialects
 import Operations
 import Reactors
+import Traces
 
 /// Fan-out: each member receives all events of a topic that arrived in one tick at once.
 ///
@@ -17,7 +18,10 @@ extension TopicTable {
         // A round cannot keep up: the members' own queues must then detect slow readers.
         if feed.round.bytes + FanoutRound.bytes(of: delivery) > limits.outboundBytesMax { hand(feed) }
         statistics.events.add(1)
+        feed.namespace.events.add(1)
+        feed.count(delivery.message.data.count, nowMs: nowMs())
         feed.round.append(delivery)
+        if timer.isConcerned(statistics.timed.number) { time(delivery, in: feed) }
         guard !feed.isQueued else { return }
         feed.isQueued = true
         pending.append(feed)
@@ -86,7 +90,22 @@ extension TopicTable {
             }
         }
         statistics.deliveries.add(handed)
+        feed.namespace.deliveries.add(handed)
         feed.ledger.figures.handed += handed
+    }
+
+    /// Looks whether an event is the one that is being timed; it stays out of the usual way.
+    @inline(never)
+    private func time(_ delivery: Delivery, in feed: LocalTopic<Client>) {
+        guard !feed.members.isEmpty else { return }
+        timer.came(delivery.message, of: feed.topic, feed, number: feed.round.end - 1, statistics.timed)
+    }
+
+    /// The end of a tick, after all writes: counts how long the timed event took, once the last member has it.
+    public func endTick() {
+        guard timer.isHanding else { return }
+        let latencyUs = timer.ended(nowUs: Clock.monotonicUs()) { feed, number in feed.round.base > number }
+        if let latencyUs { statistics.deliveryLatency.record(us: latencyUs) }
     }
 
     /// Skips events that the member's answer contained; returns how many it was handed.
@@ -105,10 +124,11 @@ extension TopicTable {
         return handed
     }
 
-    /// Sends the members a `gap`: the topic continues from a position that does not follow the last event.
-    func tellGap(_ feed: LocalTopic<Client>, _ position: Position, _ reason: GapReason) {
+    /// Sends the members a `gap`: the topic continues from a position that does not follow the last event, `reached`.
+    func tellGap(_ feed: LocalTopic<Client>, _ position: Position, _ reason: GapReason, after reached: Position?) {
         hand(feed)
         statistics.gaps.add(1)
+        trace.gap(feed.topic, from: reached, to: position, isReset: reason == .reset)
         for member in feed.members {
             if let ahead = member.ahead, ahead.epoch == position.epoch, ahead.offset >= position.offset { continue }
             member.client.send(.gap(topic: feed.topic, position: position, reason: reason), ref: nil)

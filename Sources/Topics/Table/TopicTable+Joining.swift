@@ -85,9 +85,10 @@ extension TopicTable {
         }
         let isAhead = feed.cursor.position.map { $0.epoch == reached.epoch && $0.offset < reached.offset } ?? false
         for joining in served(asked, of: feed, answer.position, since) {
-            admit(joining, to: feed, answer, events, following)
+            let isRecovered = admit(joining, to: feed, answer, events, following)
             let place = feed.add(joining.client, ahead: isAhead ? reached : nil)
-            joining.client.joined(feed, place: place)
+            let answer = JoinAnswer(position: answer.position, since: joining.since, isRecovered: isRecovered)
+            joining.client.joined(feed, place: place, answer)
             statistics.subscriptions.add(1)
         }
         // Events received during the first join met a topic without a position: they are processed now.
@@ -117,10 +118,12 @@ extension TopicTable {
     }
 
     /// Sends the answer, the missed events, and those received meanwhile as far as they follow without a hole.
+    ///
+    /// Returns whether the client received the events that it asked for.
     private func admit(
         _ joining: Joining<Client>, to feed: LocalTopic<Client>, _ answer: LogRead.Answer, _ events: [Delivery],
         _ following: [Delivery]
-    ) {
+    ) -> Bool {
         let missed = joining.since.flatMap { answer.missed(since: $0) }
         joining.client.send(
             .subscribed(
@@ -131,8 +134,10 @@ extension TopicTable {
         for delivery in following { joining.client.deliver(delivery, isBacklog: false) }
         statistics.recovered.add(count)
         statistics.deliveries.add(count + following.count)
+        feed.namespace.deliveries.add(count + following.count)
         feed.ledger.figures.recovered += count
         feed.ledger.figures.handed += count + following.count
+        return missed != nil
     }
 
     /// The events received during the read that follow its answer without a hole, and the position that they reach.

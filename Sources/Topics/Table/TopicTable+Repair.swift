@@ -54,7 +54,7 @@ extension TopicTable {
     private func tellReset(_ feed: LocalTopic<Client>, to start: Position, from before: Position?) {
         feed.ledger.begins(at: start, after: before)
         feed.ledger.figures.resets += 1
-        tellGap(feed, start, .reset)
+        tellGap(feed, start, .reset, after: before)
     }
 
     private func repaired(_ feed: LocalTopic<Client>, _ answer: LogRead.Answer, since: Position) {
@@ -92,7 +92,7 @@ extension TopicTable {
     /// Reports events that no log holds any more, before any later event.
     private func skip(_ feed: LocalTopic<Client>, from reached: Position, to hole: Position) {
         feed.ledger.figures.missed += hole.offset - reached.offset
-        tellGap(feed, hole, .missed)
+        tellGap(feed, hole, .missed, after: reached)
     }
 
     /// The log has been delivered up to `top`: the held events are processed.

@@ -3,6 +3,7 @@ public import Core
 public import Dialects
 public import Operations
 import Reactors
+public import Traces
 
 /// The topics of one shard: their members, and the way of an event from the subscription to the members.
 ///
@@ -12,9 +13,13 @@ public final class TopicTable<Client: TopicClient> {
     let limits: Limits
     let store: any TopicReader
     let statistics: ShardStatistics
+    /// The record of what becomes of sessions.
+    public let trace: SessionTrace
     let nowMs: () -> Int
     private let channels: any ChannelInterest
     private(set) var feeds: [Topic: LocalTopic<Client>] = [:]
+    /// The topics in no particular order, for walks over all.
+    private var list: [LocalTopic<Client>] = []
     /// The counts of topics that were given up, for audits; the oldest are dropped.
     private var pastLedgers: PastLedgers
     private var emptied: [LocalTopic<Client>] = []
@@ -31,13 +36,15 @@ public final class TopicTable<Client: TopicClient> {
     /// Whether waiting reads are being started.
     var isPassing = false
     private var reads = 0
+    var timer = DeliveryTimer<LocalTopic<Client>>()
 
     /// `nowMs` is the shard's clock, monotonic milliseconds.
     public init(
         limits: Limits, store: any TopicReader, channels: any ChannelInterest, statistics: ShardStatistics,
-        nowMs: @escaping () -> Int
+        trace: SessionTrace, nowMs: @escaping () -> Int
     ) {
         self.nowMs = nowMs
+        self.trace = trace
         self.limits = limits
         pastLedgers = PastLedgers(capacity: limits.pastLedgersMax)
         gate = ReadGate(inFlightMax: limits.logReadsMax)
@@ -56,6 +63,20 @@ public final class TopicTable<Client: TopicClient> {
 
     /// The position of the last event that members here received.
     public func position(_ topic: Topic) -> Position? { feeds[topic]?.cursor.position }
+
+    /// The number of topics: the place at which a walk over all begins.
+    public var end: Int { list.count }
+
+    /// Visits at most `count` topics below a place; returns the place at which the walk continues.
+    ///
+    /// A walk ends at 0. It goes downwards, since the last topic takes the place of one that ends. So none that stays
+    /// is left out, and some may be visited twice.
+    public func visit(below place: Int, count: Int, _ visit: (LocalTopic<Client>) -> Void) -> Int {
+        let from = min(place, list.count)
+        let to = max(0, from - count)
+        for place in stride(from: from - 1, through: to, by: -1) { visit(list[place]) }
+        return to
+    }
 
     /// A number for the next read.
     func newRead() -> Int {
@@ -77,9 +98,13 @@ public final class TopicTable<Client: TopicClient> {
         if let known = feeds[request.topic] {
             feed = known
         } else {
-            feed = LocalTopic(topic: request.topic, ledger: pastLedgers.take(request.topic) ?? TopicLedger())
+            feed = LocalTopic(
+                topic: request.topic, ledger: pastLedgers.take(request.topic) ?? TopicLedger(),
+                namespace: statistics.namespaces.counts(of: request.topic))
             feed.isConfirmed = channels.want(request.topic)
             feeds[request.topic] = feed
+            feed.listPlace = list.count
+            list.append(feed)
             statistics.topics.set(feeds.count)
         }
         feed.emptySinceMs = nil
@@ -160,6 +185,7 @@ public final class TopicTable<Client: TopicClient> {
             feed.ledger.ends(at: feed.cursor.position)
             pastLedgers.keep(feed.ledger, of: feed.topic)
             feeds[feed.topic] = nil
+            unlist(feed)
             statistics.topics.set(feeds.count)
             return true
         }
@@ -176,6 +202,12 @@ public final class TopicTable<Client: TopicClient> {
                 repair(feed, after: after)
             }
         }
+    }
+
+    private func unlist(_ feed: LocalTopic<Client>) {
+        guard let last = list.popLast(), last !== feed else { return }
+        list[feed.listPlace] = last
+        last.listPlace = feed.listPlace
     }
 
     /// Refuses all clients that have waited too long; they stand in the order in which they asked.

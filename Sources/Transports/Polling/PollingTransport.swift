@@ -1,4 +1,4 @@
-import Connections
+public import Connections
 public import Core
 public import Dialects
 import Operations
@@ -218,8 +218,14 @@ public final class PollingTransport: ClientTransport {
 
     // MARK: Transport
 
+    /// The packets that wait until the client fetches them.
+    public var load: QueueLoad { queue.load }
+
     /// Packets of Engine.IO.
     public var framing: Framing { .packets }
+
+    /// The items of the packets that wait.
+    public var waitingItems: [OutboundItem] { queue.items }
 
     /// Queues a packet, and answers a held fetch with it.
     public func send(_ unit: WireUnit) {
@@ -251,7 +257,10 @@ public final class PollingTransport: ClientTransport {
         guard phase == .open else { return }
         context.logEnd(reason, of: peer, at: address, bytesUnsent: queue.byteCount)
         endedBy = reason
-        if reason == .slowConsumer { drop(isSlow: true) }
+        if reason == .slowConsumer {
+            peer?.discards(waitingItems)
+            drop(isSlow: true)
+        }
         if let heldSend {
             self.heldSend = nil
             heldSend.answer(.fault(.request))
@@ -339,7 +348,7 @@ public final class PollingTransport: ClientTransport {
     private func endPeer() {
         guard let peer else { return }
         self.peer = nil
-        peer.ended()
+        peer.ended(endedBy ?? .peerGone, waiting: waitingItems)
         context.open.ended(self)
         places.release(address, wasEstablished: isEstablished)
     }

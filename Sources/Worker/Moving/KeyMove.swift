@@ -25,7 +25,7 @@ struct KeyMove {
     /// Facets of keys of the whole installation, without a service's name.
     private static let common: Set<String> = [
         "#workers", "#leases", "#revoked", "#revoked-before", "#removed", "#node-secret", "#here-nodes", "#outbox-dead",
-        "#outbox-figures", "#sealed", "#nodes",
+        "#outbox-figures", "#sealed", "#nodes", "#webhook-figures",
     ]
     /// Prefixes of the keys of outside services.
     private static let ofServices = [

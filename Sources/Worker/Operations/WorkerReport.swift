@@ -8,7 +8,7 @@ import Service
 /// A value: the worker fills it in for each request.
 struct WorkerReport {
     /// The counters of the worker.
-    var figures: [(name: String, help: String, count: Int)] = []
+    var figures: [(name: String, count: Int)] = []
     /// Whether it is connected and its lease is valid.
     var isReady = false
     /// The reason why there is no connection; empty while there is one.
@@ -40,27 +40,25 @@ struct WorkerReport {
 
     private var metrics: [UInt8] {
         var page = MetricsPage()
-        page.gauge("switchboard_worker_ready", "1 while connected to Redis and holding its lease.", isReady ? 1 : 0)
-        for figure in figures { page.counter("switchboard_worker_\(figure.name)_total", figure.help, figure.count) }
-        page.gauge("switchboard_worker_partitions", "Partitions held, of 65.", partitions)
-        page.gauge("switchboard_workers", "Workers alive, this one included.", workers)
-        page.gauge("switchboard_worker_ids", "Refreshes of ids known.", known)
-        page.gauge(
-            "switchboard_worker_lag_seconds", "The longest a refresh began late, in this minute.", milliseconds: lagMs)
+        page.gauge("switchboard_worker_ready", isReady ? 1 : 0)
+        for figure in figures { page.counter(figure.name, figure.count) }
+        page.gauge("switchboard_worker_partitions", partitions)
+        page.gauge("switchboard_workers", workers)
+        page.gauge("switchboard_worker_ids", known)
+        page.gauge("switchboard_worker_lag_seconds", milliseconds: lagMs)
         if let scanMs {
-            page.gauge(
-                "switchboard_worker_scan_seconds", "Time of the last look through all keys.", milliseconds: scanMs)
+            page.gauge("switchboard_worker_scan_seconds", milliseconds: scanMs)
         }
-        page.gauge("switchboard_worker_outbox_in_hand", "Entries of the outbox read and not done.", outboxInHand)
+        page.gauge("switchboard_worker_outbox_in_hand", outboxInHand)
         if let outbox {
-            page.gauge("switchboard_outbox_entries", "Entries in the outbox.", outbox.entries)
-            page.gauge(
-                "switchboard_outbox_oldest_seconds", "Age of the oldest entry of the outbox.", outbox.oldestMs / 1_000)
+            page.gauge("switchboard_outbox_entries", outbox.entries)
+            page.gauge("switchboard_outbox_oldest_seconds", outbox.oldestMs / 1_000)
         }
-        if let outboxDead { page.gauge("switchboard_outbox_dead_entries", "Entries given up, kept.", outboxDead) }
+        if let outboxDead { page.gauge("switchboard_outbox_dead_entries", outboxDead) }
         page.tell(calls)
         if let nodes { page.tell(nodes) }
         page.tell(stalls)
+        page.tellProcess()
         return page.bytes
     }
 }

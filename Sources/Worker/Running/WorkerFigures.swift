@@ -22,16 +22,14 @@ final class WorkerFigures {
     var lagMs = 0
 
     /// The counters that only grow, as metrics show them.
-    var counts: [(name: String, help: String, count: Int)] {
+    var counts: [(name: String, count: Int)] {
         [
-            ("events", "Keyspace events that concern a refresh.", events),
-            ("refreshes", "Refreshes that ran.", refreshes),
-            ("refresh_failures", "Refreshes that failed and are tried again.", failures),
-            ("refreshes_fenced", "Refreshes that a newer lease turned away.", fenced),
-            ("lease_changes", "Partitions gained and lost.", leaseChanges),
-            ("outbox_relayed", "Entries of the outbox done.", relayed),
-            ("outbox_dead", "Entries of the outbox given up.", dead),
-            ("calls_dropped", "Calls of services outside that no courier finished in time.", callsDropped),
+            ("switchboard_worker_events_total", events), ("switchboard_worker_refreshes_total", refreshes),
+            ("switchboard_worker_refresh_failures_total", failures),
+            ("switchboard_worker_refreshes_fenced_total", fenced),
+            ("switchboard_worker_lease_changes_total", leaseChanges),
+            ("switchboard_worker_outbox_relayed_total", relayed), ("switchboard_worker_outbox_dead_total", dead),
+            ("switchboard_worker_calls_dropped_total", callsDropped),
         ]
     }
 

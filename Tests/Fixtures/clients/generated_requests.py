@@ -30,7 +30,8 @@ SIXTH_APP = Path(__file__).resolve().parents[1] / "apps" / "sixth_app"
 ROLES = {"user": {}, "service": {"role": "service"}}
 # What a script's author may declare, in one script.
 EVERY_TYPE = script(
-    "every_type", "return {count = args.count}",
+    "every_type", "return {count = args.count, friends = array(args.friends or {}), more = args.size}",
+    returns="{count: int, friends: [string], more: 'small'|'large', never?: {*: int}}",
     arg=["shopId id", "userId user optional", "text string 1..20", "count int -5..5", "ratio number 0..1 optional",
          "size enum small,large", "open bool = true", "note json 200 3 optional", "at time optional",
          "friends ids 0..3 optional"],

@@ -72,7 +72,7 @@ class Matrix:
         many = 1_000_000
         limits = dict.fromkeys(
             ["userActionsPerSecond", "messagesPerSecond", "refusalsMax", "requestsPerAddressPerSecond",
-             "joinsPerSecond"], many)
+             "joinsPerSecond", "fleetQuestionsPerSecond"], many)
         limits |= dict.fromkeys(
             ["userRedisUsPerSecond", "addressRedisUsPerSecond", "anonymousRedisUsPerSecond",
              "serviceRedisUsPerSecond"], 100_000_000)
@@ -187,12 +187,17 @@ class Matrix:
         """A route of the gateway's own: of a topic that belongs to the user, where it names one."""
         topic = "rule-granted:1" if "members" in path or "broadcast" in path else f"user:{USER}"
         url = path.replace("{topic}", topic).replace("{userId}", USER).replace("{user}", "cem").replace("{event}", "e")
+        url = url.replace("{id}", "node.0.1")
         if "/dead-letters" in path:
             url += "?service=spotify"
+        if path.endswith("/trace"):
+            url += "?offset=1"
+        if path == "/v1/why":
+            url += f"?user={USER}&topic={topic}&offset=1"
         body = {"/v1/broadcast": {"topic": topic, "event": "e", "data": {}}, "/v1/revocations": {"user": "nobody-1"},
                 "/realtime/v1/api/broadcast": {"messages": [{"topic": topic, "event": "e", "payload": {}}]},
                 "/realtime/v1/api/broadcast/{topic}/events/{event}": {}}.get(path)
-        home = topic if "{topic}" in path or "broadcast" in path else None
+        home = topic if "{topic}" in path or "broadcast" in path or path == "/v1/why" else None
 
         def play(shown):
             response = self.ask(method, url, shown, json=body)

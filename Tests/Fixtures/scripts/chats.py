@@ -6,6 +6,7 @@ import json
 import pytest
 import redis
 
+from Fixtures.scripts import answers_seen
 from Fixtures.scripts.command_scripts import HIDDEN_FROM_JOINS, Commands, Failed, Header
 from Fixtures.scripts.lua_scripts import LUA, NOW_MS, needed, script_text
 
@@ -181,6 +182,7 @@ class Joins:
             if word != "FAIL":
                 raise
             raise Failed(*rest.split(" ", 1)) from error
+        answers_seen.check_state(self.commands.path(self.name), state)
         return state and json.loads(state)
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 import redis
 
 from Fixtures.redis.cluster import tagged
+from Fixtures.scripts import answers_seen
 from Fixtures.scripts.call_arguments import bound
 from Fixtures.scripts.command_scripts import HIDDEN, POLICY, VARIABLE, Commands, Failed, Header, render
 from Fixtures.scripts.derived_values import Derived
@@ -117,7 +118,9 @@ class ClusterCommands(Commands):
                 command.decode(), role="worker", now_ms=now_ms, **json.loads(words))
             self.db.xdel(self.outbox_of(form, values), entry)
             answer = json.dumps(told).encode() if answers == b"1" else answer
-        return json.loads(answer)
+        answer = json.loads(answer)
+        answers_seen.check_answer(self.path(name), answer)
+        return answer
 
     def outbox_of(self, form, values):
         id = render(form.near.home, values).split(":", 1)[1]

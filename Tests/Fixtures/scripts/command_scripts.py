@@ -14,6 +14,7 @@ from pathlib import Path
 
 import redis
 
+from Fixtures.scripts import answers_seen
 from Fixtures.scripts.call_arguments import bound
 from Fixtures.scripts.derived_values import Derived
 from Fixtures.scripts.lua_scripts import LUA, NOW_MS, Loaded, needed, parts_of, script_path, script_text
@@ -165,6 +166,7 @@ class Commands:
         self.run_id = run
         self.folders = folders
         self.now_ms = NOW_MS
+        self._ears = None
         # A test may put another text in place of the file's.
         self._loaded = Loaded(db, lambda name: self.text(name))
 
@@ -307,6 +309,11 @@ class Commands:
             values[value.name] = found.decode() if found is not None else value.instead
 
     def _evaluate(self, name, keys, argv):
+        path = self.path(name)
+        is_heard = answers_seen.listens and LUA in path.parents
+        if is_heard:
+            self._ears = self._ears or answers_seen.Ears(self.db)
+            list(self._ears.heard())
         try:
             answer, retried, *_ = parts_of(self._loaded.call(name, keys, argv))
         except redis.ResponseError as error:
@@ -314,7 +321,12 @@ class Commands:
             if word == "FAIL":
                 raise Failed(*rest.split(" ", 1)) from error
             raise
-        return json.loads(answer, parse_constant=self._refused), retried
+        answer = json.loads(answer, parse_constant=self._refused)
+        answers_seen.check_answer(path, answer)
+        if is_heard:
+            for event, data in self._ears.heard():
+                answers_seen.check_event(path, event, data)
+        return answer, retried
 
     @staticmethod
     def _refused(text):
@@ -358,6 +370,13 @@ class Commands:
     @staticmethod
     def events(fields):
         """The events of one entry of the outbox."""
+        events = Commands._events(fields)
+        for _, event, data in events:
+            answers_seen.check_passed_on(event, data)
+        return events
+
+    @staticmethod
+    def _events(fields):
         if b"t" in fields:
             return [(fields[b"t"].decode(), fields[b"e"].decode(), json.loads(fields[b"d"]))]
         topics, data = fields[b"m"].decode().split(), fields[b"d"]

@@ -183,6 +183,10 @@ def source(*names: str, quick: bool = True) -> bytes:
     return b"\n".join([*before, prelude.encode(), *included, *texts])
 
 
+#: Called with the path of a state's script and the text of the state that a test reads.
+state_checks = []
+
+
 class Loaded:
     """Scripts by name, called by their hashes; Redis compiles a text when it does not have it from another test."""
 
@@ -224,7 +228,12 @@ class Scripts:
         self._loaded = Loaded(db, lambda names: source(*names, quick=self.quick))
 
     def call(self, names, keys, arguments):
-        return self._loaded.call((names,) if isinstance(names, str) else names, keys, arguments)
+        names = (names,) if isinstance(names, str) else names
+        reply = self._loaded.call(names, keys, arguments)
+        if names[-1] == "subscribe" and len(names) > 1:
+            for check in state_checks:
+                check(script_path(names[0]), reply[4])
+        return reply
 
     def publish(self, topic="shop:42", event="queue:update", data='{"n":1}', id="-", now_ms=NOW_MS, log_max=200,
                 log_ttl_s=300, meta_ttl_s=86400, seen_ttl_s=300, epoch=None, run=None, top=None, owner="user:u1",

@@ -8,24 +8,26 @@ from dataclasses import dataclass
 
 #: Members that may say who somebody is, or what somebody did.
 SHOWS = set("""
-    addedBy added_by around barberId barbers blocks by conversations currentTrack current_song displayName followerId
-    host lastMessage lastSeen left member members message messages moves mutes nearby online post posts queue reaction
-    readBy senderId session songs top updates user userId users
+    added_by addedBy around barberId barbers blocks by city conversations current_song currentTrack deliveredMs
+    displayName followerId host is_anonymous lastMessage lastSeen lastSenderId lastUpdated latitude left location
+    longitude member members message messages moves mutes nearby online posts queue reaction readBy readMs senderId
+    session songs top updates user userId username users
 """.split())
 
 #: Members that say nothing of another user.
 SHOWS_NOBODY = set("""
-    event payload sessions
-    bodyKey bookings changedAt is_current joined_at textArgs titleKey
-    addedAt added_at afterMs album albumArt albumImageUrl albumName allowed artist artistName artists avgWaitTime
-    blocked body bookingId challengeId conversationId count createdAt currentlyServing cursor data deleted deviceId
-    devices distance down downvotes duration duration_ms endsAt estimate estimatedCompletion estimatedWaitTimes
-    expires_at following here id ids isActive isPlaying is_locked is_paused join_code lastMessageTime modifiedAt more
-    muted my_votes name next notifications ok participant_count position postId present queueLength queued_song_id
-    quietFrom quietMode quietTo rank read removed rounding scheduledAt score sent_at serviceMinutes session_id shopId
-    skip_request_count skipped song spotifyId startedAt status text ticket tier timestamp timestampMs timezone title
-    token topic total_votes trackId trackName tracks type types typing unread until up upTo upToMs updatedAt upvotes
-    user_requested_skip visible votes
+    added_at addedAt afterMs album albumArt albumImageUrl albumName allowed artist artistName artists avgWaitTime
+    blackCard blocked body bodyKey bookingId bookings challengeId changedAt conversationId count created_at
+    createdAt currentlyServing cursor data deleted deviceId devices distance downvoteCount downvotes duration
+    duration_ms endsAt environment estimate estimatedCompletion estimatedWaitTimes event expires_at following here
+    host_provider id ids image_url images is_current is_locked is_paused isActive isPlaying isrc join_code joined_at
+    last_skip_was_crowdsourced lastMessageId lastMessageTime lastMessageTimeMs minutes modifiedAt more muted
+    my_votes name next notifications ok p50 p90 participant_count payload platform position postId present
+    queued_song_id queueLength quietFrom quietMode quietTo rank read registeredAt removed rounding scheduledAt score
+    sent_at serviceMinutes session_id sessions shopId skip_request_count skipped song source spotifyId standard
+    startedAt status text textArgs ticket tier timestamp timestampMs timezone title titleKey token tokenEnd topic
+    total_votes trackId trackName tracks type types typing unread until updatedAt upTo upToMs upvoteCount upvotes
+    url user_requested_skip visible votes
 """.split())
 
 

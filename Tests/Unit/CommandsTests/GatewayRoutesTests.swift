@@ -31,6 +31,10 @@ import Testing
         "DELETE /v1/users/{userId}/data": "uu.ff.f.", "GET /v1/dead-letters": "uufff..f",
         "DELETE /v1/dead-letters": "uufff.f.", "POST /v1/dead-letters/retry": "uufff.f.",
         "GET /v1/health": "uufff..f", "GET /v1/openapi.json": "........", "POST /v1/commands/{name}": "........",
+        "GET /v1/nodes": "uufff..f", "GET /v1/topics": "uufff..f", "GET /v1/sessions": "uufff..f",
+        "GET /v1/slow": "uufff..f", "GET /v1/talkers": "uufff..f", "POST /v1/sessions/{id}/close": "uufff.f.",
+        "GET /v1/outbox": "uufff..f", "GET /v1/workers": "uufff..f", "GET /v1/couriers": "uufff..f",
+        "GET /v1/webhooks": "uufff..f",
         "GET /livez": "........", "GET /readyz": "........", "GET /metrics": "........",
     ]
 
@@ -67,8 +71,8 @@ import Testing
     }
 
     @Test func aRouteWithoutARowAndARowWithoutARouteAreFound() throws {
-        let more = GatewayRoutes.all + [GatewayRoute(.health, .get, "/v1/nodes", .everybody)]
-        #expect(try GatewayRoutesTests.differences(more) == ["GET /v1/nodes: ........, in the table no row"])
+        let more = GatewayRoutes.all + [GatewayRoute(.health, .get, "/v1/nowhere", .everybody)]
+        #expect(try GatewayRoutesTests.differences(more) == ["GET /v1/nowhere: ........, in the table no row"])
         let less = GatewayRoutes.all.filter { $0.name != .revoke }
         #expect(try GatewayRoutesTests.differences(less) == ["POST /v1/revocations: no such route"])
     }

@@ -24,7 +24,7 @@ import Testing
         @key       queue    queue:{shopId}
         @topic     dj:{shopId}
         @topic     user:*
-        @emits     queue:update {trackId, score} -- when the order changes
+        @emits     queue:update {trackId: string, score: int} -- when the order changes
         @returns   {trackId, score}
         @errors    not_present 403, not_found, full
         @cost      O(log n) in queued tracks
@@ -56,11 +56,13 @@ import Testing
         #expect(command.routes.map(\.description) == ["POST /v1/shops/{shopId}/tracks/{trackId}/vote"])
         #expect(
             command.emits == [
-                EmittedEvent(name: "queue:update", fields: "{trackId, score}", text: "when the order changes")
+                EmittedEvent(
+                    name: "queue:update",
+                    data: try DeclaredValue(header: "{trackId: string, score: int} -- when the order changes"))
             ])
         #expect(command.errors.map(\.code) == ["not_present", "not_found", "full"])
         #expect(command.errors.map(\.status) == [403, 404, 409])
-        #expect(command.returns == "{trackId, score}")
+        #expect(command.returns.type.description == "{trackId: any, score: any}")
         #expect(command.cost == "O(log n) in queued tracks")
         #expect(command.usesRandom && !command.isReadOnly && command.refresh == nil)
     }
@@ -174,7 +176,9 @@ import Testing
         ("@calls a, a", "@calls: a is given twice"),
         ("@emits {x}", "@emits: an event's name is 1 to 64 of A-Z a-z 0-9 . _ : / -, and no word of the gateway"),
         ("@emits gap {x}", "@emits: an event's name is 1 to 64 of A-Z a-z 0-9 . _ : / -, and no word of the gateway"),
-        ("@emits e x", "@emits: expected an event and its fields, e.g. queue:update {trackId, score}"),
+        ("@emits e x", "@emits: there is no type x"),
+        ("@emits e", "@emits: expected an event and the type of its data, e.g. queue:update {trackId: string}"),
+        ("@emits e [int]", "@emits: the data of an event are an object, e.g. queue:update {trackId: string}"),
         ("@errors forbidden 404", "@errors: forbidden is a code of the gateway and has the status 403"),
         ("@errors mine 500", "@errors: the status of mine must be 400 to 499"),
         ("@errors mine, mine", "@errors: mine is given twice"),

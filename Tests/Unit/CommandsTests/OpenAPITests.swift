@@ -24,8 +24,9 @@ import Testing
                 @arg data json 100 2 = {"a": [1]}
                 @key tracks dj:{shopId}#tracks
                 @topic dj:{shopId}
-                @emits queue:update {trackId} -- when it changed
-                @returns {score}
+                @type standing {trackId: string, next: int|null, how?: 'up'|'down'}
+                @emits queue:update standing -- when it changed
+                @returns {score: number, standings: [standing], votes: {*: int}} -- of the track
                 @errors not_present 403, gone 410, not_found
                 @cost O(1)
                 """),
@@ -43,7 +44,10 @@ import Testing
         let user = "@arg userId user\n@key notes user:{userId}#notes\n@summary S.\n@allow worker\n@cost O(1)"
         let catalogue = try catalogue(
             script("e", "@command e\n\(user)\n@erases\n@returns {}\n@weight 300"),
-            script("t", "@command t\n\(user)\n@exports\n@readonly\n@returns {notes}\n@weight 200"),
+            script(
+                "t",
+                "@command t\n\(user)\n@exports\n@readonly\n@returns {notes: [note]}\n@type note {text: string}\n@weight 200"
+            ),
             command("guest", "@mint dj:{shopId} 6 h"))
         let bytes = OpenAPI(catalogue, version: "1", limits: Limits()).document()
         let root = try JSON(parsing: bytes, limits: JSON.Limits(depthMax: 32, elementsMax: 100_000)).root
@@ -51,10 +55,8 @@ import Testing
         #expect(route.members.map(\.name) == ["get", "delete"])
         #expect(raw(route["get"]?["x-weight"]) == "200" && raw(route["delete"]?["x-weight"]) == "300")
         let told = raw(route["get"]?["responses"]?["200"])
-        #expect(told.contains("S. {notes}"))
-        let answer = try at(root, "paths", "/v1/commands/guest", "post", "responses", "200", "content")
-        let schema = try at(answer, "application/json", "schema", "properties", "token")
-        let token = raw(schema)
+        #expect(told.contains(#""notes":{"type":"array","items":{"type":"object","properties":{"text""#))
+        let token = raw(try at(root, "components", "schemas", "guest.answer", "allOf"))
         #expect(token.contains("for dj:{shopId} and nothing else. It ends after 21600 seconds."))
         let others = raw(try OpenAPITests.document()["paths"])
         #expect(!others.contains("token of the gateway's own"))
@@ -75,15 +77,17 @@ import Testing
             routes.sorted() == [
                 "delete /v1/dead-letters", "delete /v1/topics/{topic}/members/{user}", "get /livez", "get /metrics",
                 "get /readyz",
-                "get /v1/dead-letters", "get /v1/health",
-                "get /v1/openapi.json", "get /v1/shops/{shop}/queue",
+                "get /v1/couriers", "get /v1/dead-letters", "get /v1/health", "get /v1/nodes",
+                "get /v1/openapi.json", "get /v1/outbox", "get /v1/sessions", "get /v1/shops/{shop}/queue",
+                "get /v1/slow", "get /v1/talkers", "get /v1/topics",
                 "get /v1/topics/{topic}", "get /v1/topics/{topic}/audit", "get /v1/topics/{topic}/events",
-                "get /v1/topics/{topic}/presence",
+                "get /v1/topics/{topic}/presence", "get /v1/webhooks", "get /v1/workers",
                 "post /realtime/v1/api/broadcast",
                 "post /realtime/v1/api/broadcast/{topic}/events/{event}",
                 "post /v1/broadcast",
                 "post /v1/commands/queue", "post /v1/commands/same", "post /v1/commands/vote",
-                "post /v1/dead-letters/retry", "post /v1/revocations", "post /v1/shops/{shopId}/tracks/{trackId}/vote",
+                "post /v1/dead-letters/retry", "post /v1/revocations", "post /v1/sessions/{id}/close",
+                "post /v1/shops/{shopId}/tracks/{trackId}/vote",
                 "post /v1/shops/{shop}/queue", "put /v1/shops/{shop}/queue",
                 "put /v1/topics/{topic}/members/{user}",
             ])
@@ -136,6 +140,28 @@ import Testing
         #expect(parameters.compactMap { $0["required"]?.bool } == [true, false, false, true])
         #expect(raw(parameters[1]["schema"]) == "{\"type\":\"integer\",\"minimum\":1,\"maximum\":100,\"default\":10}")
         #expect(raw(get["security"]) == "[{\"apikey\":[]},{\"bearer\":[]},{}]")
+    }
+
+    @Test func anAnswerAndEventsHaveTheTypesOfTheHeader() throws {
+        let document = try OpenAPITests.document()
+        for path in ["/v1/commands/vote", "/v1/shops/{shopId}/tracks/{trackId}/vote"] {
+            let vote = try at(document, "paths", path, "post")
+            #expect(vote["responses"]?["200"]?["description"]?.string == "of the track")
+            let schema = try at(vote, "responses", "200", "content", "application/json", "schema")
+            #expect(raw(schema) == ##"{"$ref":"#/components/schemas/vote.answer"}"##)
+            #expect(raw(vote["x-emits"]) == ##"{"queue:update":{"$ref":"#/components/schemas/standing"}}"##)
+        }
+        let schemas = try at(document, "components", "schemas")
+        #expect(
+            raw(schemas["vote.answer"])
+                == ##"{"type":"object","properties":{"score":{"type":"number"},"standings":{"type":"array","items":"##
+                + ##"{"$ref":"#/components/schemas/standing"}},"votes":{"type":"object","additionalProperties":"##
+                + ##"{"type":"integer"}}},"required":["score","standings","votes"],"description":"of the track"}"##)
+        #expect(
+            raw(schemas["standing"])
+                == ##"{"type":"object","properties":{"trackId":{"type":"string"},"next":{"type":["integer","null"]},"##
+                + ##""how":{"enum":["up","down"]}},"required":["trackId","next"]}"##)
+        #expect(schemas["hidden.answer"] == nil, "nobody but the worker calls it")
     }
 
     @Test func errorsStandUnderTheirStatus() throws {

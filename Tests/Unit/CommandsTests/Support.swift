@@ -23,7 +23,7 @@ func command(_ name: String, _ more: String = "", allow: String = "user|service|
         @allow \(allow)
         @arg shopId id
         @key tracks dj:{shopId}#tracks
-        @returns {shopId}
+        @returns {shopId: string}
         @cost O(1)
         \(more)
         """)

@@ -22,6 +22,21 @@ import Testing
         #expect(DevSettings().gateway.listen?.port == 8_443)
     }
 
+    @Test func typesAreForOneLanguage() {
+        guard case .types(let types) = run(read("types swift --packs barbershop --scripts s")) else {
+            Issue.record("types was refused")
+            return
+        }
+        #expect(types.language == .swift && types.packs == ["barbershop"] && types.scripts == "s")
+        #expect(types.namespaces.contains("user"))
+        #expect(problems(read("types")) == ["switchboard types: expected typescript or swift"])
+        #expect(problems(read("types kotlin")) == [#"switchboard types: expected typescript or swift; got "kotlin""#])
+        #expect(
+            problems(read("types swift swift")) == [
+                #"switchboard types: expected typescript or swift; got "swift swift""#
+            ])
+    }
+
     @Test func aTokenIsDescribed() {
         let arguments = "token --user u1 --role service --ttl 15m --topics order:* --topics shop:1 --jwt-audience a"
         guard case .token(let token) = run(read(arguments)) else {

@@ -109,16 +109,16 @@ import Testing
     @Test func ticksAreCountedByDuration() {
         let statistics = LoopStatistics()
         let bounds = LoopStatistics.boundsUs
-        #expect(statistics.histogram == Array(repeating: 0, count: bounds.count + 1))
+        #expect(statistics.durations.counts == Array(repeating: 0, count: bounds.count + 1))
         for (index, bound) in bounds.enumerated() {
             statistics.record(durationUs: bound, nowMs: index)
             statistics.record(durationUs: bound + 1, nowMs: index)
         }
         statistics.record(durationUs: 0, nowMs: 99)
         // Each bound belongs to its bucket, one more to the next; the last bucket takes everything beyond.
-        #expect(statistics.histogram == [2] + Array(repeating: 2, count: bounds.count - 1) + [1])
+        #expect(statistics.durations.counts == [2] + Array(repeating: 2, count: bounds.count - 1) + [1])
         #expect(statistics.ticks.value == 2 * bounds.count + 1)
-        #expect(statistics.busyUs.value == bounds.reduce(0) { $0 + 2 * $1 + 1 })
+        #expect(statistics.durations.sumUs.value == bounds.reduce(0) { $0 + 2 * $1 + 1 })
         #expect(statistics.lastTickMs.value == 99)
         #expect(zip(bounds, bounds.dropFirst()).allSatisfy { $0 < $1 })
     }

@@ -18,7 +18,10 @@ final class SessionClient: SessionOutput {
 
     let number: Int
     func topicsHeld(besides sessionID: SessionID) -> Int { 0 }
+    func firstWaiting(of topic: Topic) -> Position? { nil }
     var address: IPAddress? { nil }
+    let load = QueueLoad()
+    let dialectName = "model"
     private unowned let world: SessionWorld
     private var session: Session?
     /// Between the session and the client, where the session errs on purpose.
@@ -132,7 +135,7 @@ final class SessionClient: SessionOutput {
     func end() {
         guard let session else { return }
         world.note("client \(number) ends")
-        session.ended()
+        session.ended(.peerGone, unsent: [:])
         self.session = nil
         tampered?.end()
         tampered = nil

@@ -5,6 +5,7 @@ import Dialects
 import Reactors
 import Rights
 import Service
+import Traces
 
 @testable import Sessions
 @testable import Topics
@@ -14,12 +15,14 @@ extension SessionWorld {
     /// The services of sessions whose requests are charged to a budget.
     func makeServices(budget: any SessionBudget) -> SessionServices {
         let services = SessionServices(
+            idStart: [],
             clock: ShardClock(monotonicMs: { [unowned self] in nowMs }, wallMs: { [unowned self] in wallMs }),
             rules: SessionRules(limits: SessionWorld.limits, access: fixtures.access, budget: budget),
             topics: self,
             encodings: EncodingTable(
                 written: Counter(), deflation: Deflation(bytesMin: 0, bytesMax: 0, statistics: fixtures.statistics)),
-            log: self, presence: self, commands: self, callers: self, reports: self)
+            log: self, presence: self, commands: self, callers: self, reports: self,
+            trace: SessionTrace(bytesMax: 65_536, nowMs: { [unowned self] in nowMs }))
         servicesMade.append(services)
         return services
     }

@@ -6,6 +6,7 @@ import Reactors
 import Rights
 import TestSupport
 import Testing
+import Traces
 
 @testable import Operations
 @testable import Sessions
@@ -54,7 +55,8 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess, ChannelIntere
             access = try AccessPolicy(StandardTables.namespaces)
             let reactor = try Reactor(wake: try Wake())
             let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(Limits(), reactors: 1))
-            statistics = ShardStatistics(transport: context.statistics, loop: reactor.statistics)
+            statistics = ShardStatistics(
+                transport: context.statistics, loop: reactor.statistics, namespaces: [], timed: TimedPublishes())
         }
     }
 
@@ -85,7 +87,8 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess, ChannelIntere
     private(set) lazy var topics = TopicTable<Session>(
         limits: SessionWorld.limits, store: self,
         channels: self,
-        statistics: fixtures.statistics, nowMs: { [unowned self] in nowMs })
+        statistics: fixtures.statistics, trace: SessionTrace(bytesMax: 0, nowMs: { 0 }),
+        nowMs: { [unowned self] in nowMs })
     /// The deliberate error of its clients' sessions; `nil` for none.
     let fault: TamperedSession.Fault?
 

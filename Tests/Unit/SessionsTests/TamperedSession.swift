@@ -1,3 +1,4 @@
+import Connections
 import Core
 import Dialects
 import Rights
@@ -126,7 +127,10 @@ final class TamperedSession: SessionOutput, SessionBudget {
     }
 
     var address: IPAddress? { client.address }
+    var load: QueueLoad { client.load }
+    var dialectName: String { client.dialectName }
     func topicsHeld(besides sessionID: SessionID) -> Int { client.topicsHeld(besides: sessionID) }
+    func firstWaiting(of topic: Topic) -> Position? { nil }
     func send(_ delivery: Delivery, _ encoding: Encoding, at sessionID: SessionID, isBacklog: Bool) -> Bool {
         client.send(delivery, encoding, at: sessionID, isBacklog: isBacklog)
     }

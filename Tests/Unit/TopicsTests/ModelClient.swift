@@ -30,7 +30,7 @@ final class ModelClient: TopicClient {
 
     func joins(_ feed: LocalTopic<ModelClient>) { membership = (feed, nil) }
 
-    func joined(_ feed: LocalTopic<ModelClient>, place: Int) { membership = (feed, place) }
+    func joined(_ feed: LocalTopic<ModelClient>, place: Int, _ answer: JoinAnswer) { membership = (feed, place) }
 
     func moved(to place: Int, in feed: LocalTopic<ModelClient>) {
         if membership?.feed === feed { membership?.place = place }

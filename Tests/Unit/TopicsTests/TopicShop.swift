@@ -4,6 +4,7 @@ import Core
 import Dialects
 import Reactors
 import Testing
+import Traces
 
 @testable import Operations
 @testable import Topics
@@ -41,7 +42,7 @@ final class Joiner: TopicClient {
     var asker: ReadCaller?
 
     func joins(_ feed: LocalTopic<Joiner>) { membership = (feed, nil) }
-    func joined(_ feed: LocalTopic<Joiner>, place: Int) { membership = (feed, place) }
+    func joined(_ feed: LocalTopic<Joiner>, place: Int, _ answer: JoinAnswer) { membership = (feed, place) }
     func moved(to place: Int, in feed: LocalTopic<Joiner>) { membership = (feed, place) }
     func refused(_ refusal: Refusal, topic: Topic, ref: Reference?) { refusals += 1 }
     func send(_ message: ServerMessage, ref: Reference?) {
@@ -85,7 +86,9 @@ final class TopicShop {
         table = TopicTable(
             limits: limits, store: reader,
             channels: EveryChannel(),
-            statistics: ShardStatistics(transport: context.statistics, loop: reactor.statistics), nowMs: { now() })
+            statistics: ShardStatistics(
+                transport: context.statistics, loop: reactor.statistics, namespaces: [], timed: TimedPublishes()),
+            trace: SessionTrace(bytesMax: 0, nowMs: { 0 }), nowMs: { now() })
         now = { [unowned self] in nowMs }
     }
 

@@ -4,6 +4,7 @@ import Dialects
 import Reactors
 import TestSupport
 import Testing
+import Traces
 
 @testable import Operations
 @testable import Topics
@@ -68,7 +69,8 @@ final class TopicWorld: TopicReader, ChannelInterest {
             event = try #require(EventName("e".utf8))
             let reactor = try Reactor(wake: try Wake())
             let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(Limits(), reactors: 1))
-            statistics = ShardStatistics(transport: context.statistics, loop: reactor.statistics)
+            statistics = ShardStatistics(
+                transport: context.statistics, loop: reactor.statistics, namespaces: [], timed: TimedPublishes())
         }
     }
 
@@ -82,7 +84,8 @@ final class TopicWorld: TopicReader, ChannelInterest {
     lazy var table = TopicTable<ModelClient>(
         limits: TopicWorld.limits, store: self,
         channels: self,
-        statistics: statistics, nowMs: { [unowned self] in nowMs })
+        statistics: statistics, trace: SessionTrace(bytesMax: 0, nowMs: { 0 }),
+        nowMs: { [unowned self] in nowMs })
     private let statistics: ShardStatistics
 
     // Redis.

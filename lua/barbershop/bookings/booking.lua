@@ -7,7 +7,9 @@
 -- @include  booking
 -- @key      bookings  shop:{shopId}#bookings
 -- @key      closed    shop:{shopId}#closed#{bookingId}
--- @returns  {bookingId, shopId, userId, tier, status, serviceMinutes, scheduledAt, createdAt, startedAt, barberId, ...}
+-- @returns  {bookingId: string, shopId: string, userId: string, tier: tier, status: status,
+--           serviceMinutes: number|null, scheduledAt: string|null, createdAt: string, startedAt: string|null,
+--           barberId: string|null, estimatedCompletion: string|null, endsAt: string|null, topic: string}
 -- @errors   not_found
 -- @cost     O(1)
 -- @weight   100

@@ -13,8 +13,8 @@
 -- @key      state               booking:{bookingId}#state
 -- @key      members             booking:{bookingId}#members
 -- @topic    booking:{bookingId}
--- @emits    booking:status_change {bookingId, status, estimatedCompletion, scheduledAt}
--- @returns  {refused} -- whether the topic is another booking's
+-- @emits    booking:status_change booking_change
+-- @returns  {refused: bool} -- whether the topic is another booking's
 -- @cost     O(1)
 -- @weight   200
 --

@@ -19,8 +19,8 @@
 -- @key      texts          shop:{shopId}#texts
 -- @key      version        shop:{shopId}#version
 -- @calls    booking_changed, user_booking, user_pending
--- @emits    booking:status_change {bookingId, status} -- to the user, and on the booking's topics
--- @returns  {bookingId, shopId, status, createdAt, endsAt, topic}
+-- @emits    booking:status_change booking_change -- to the user, and on the booking's topics
+-- @returns  {bookingId: string, shopId: string, status: 'pending', createdAt: string, endsAt: string, topic: string}
 -- @errors   conflict, forbidden, not_found, too_many
 -- @cost     O(1)
 -- @weight   300

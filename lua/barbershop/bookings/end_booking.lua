@@ -14,8 +14,8 @@
 -- @key      texts     shop:{shopId}#texts
 -- @key      version   shop:{shopId}#version
 -- @calls    booking_changed, user_booking, user_pending
--- @emits    booking:status_change {bookingId, status} -- to the user, and on the booking's topics
--- @returns  {ended}
+-- @emits    booking:status_change booking_change -- to the user, and on the booking's topics
+-- @returns  {ended: bool}
 -- @cost     O(1)
 -- @weight   250
 --

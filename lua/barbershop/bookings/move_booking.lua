@@ -20,8 +20,8 @@
 -- @key      texts     shop:{shopId}#texts
 -- @key      version   shop:{shopId}#version
 -- @calls    booking_changed, user_booking, user_pending
--- @emits    booking:status_change {bookingId, status, estimatedCompletion} -- to the user, and on the booking's topics
--- @returns  {bookingId, shopId, status, estimatedCompletion}
+-- @emits    booking:status_change booking_change -- to the user, and on the booking's topics
+-- @returns  {bookingId: string, shopId: string, status: status, estimatedCompletion?: string}
 -- @errors   not_found, forbidden, conflict
 -- @cost     O(1)
 -- @weight   300

@@ -1,5 +1,7 @@
 -- @part     booking
 -- @summary  What a booking is in Redis: the reader of its text, the bounds of its members, and its topics.
+-- @type     status 'pending'|'confirmed'|'in-progress'|'completed'|'cancelled'|'no-show'
+-- @type     tier 'standard'|'blackCard'
 --
 -- Backends write bookings too; a text that is no booking is none, whatever it is.
 

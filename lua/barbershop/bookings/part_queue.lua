@@ -1,5 +1,8 @@
 -- @part     queue
 -- @summary  The queue's formula, and what it is fed with: the shop's day, and the service times that were learned.
+-- @type     queue_status {shopId: string, queueLength: int, avgWaitTime: int, currentlyServing: int,
+--            estimatedWaitTimes: {standard: number, blackCard: number}, updatedAt: string, estimate?: {minutes: int,
+--            p50: number, p90: number, blackCard: {p50: number, p90: number}}}
 --
 -- For scripts that include `booking` and have the keys bookings, service and settings. The formula is that of the
 -- backends, evaluated in their order, so that its figures equal theirs to the last digit.

@@ -1,5 +1,6 @@
 -- @part     told
 -- @summary  Tell what a shop has decided about a booking, with the version of the decision.
+-- @type     booking_change {bookingId: string, status: status, estimatedCompletion?: string, scheduledAt?: string}
 --
 -- For scripts that include `version` and `booking`, with the keys version and texts and `@calls booking_changed,
 -- user_booking`. shop:S#texts is a hash: a word -> JSON {title, body, titleKey, bodyKey}, the shop's own texts

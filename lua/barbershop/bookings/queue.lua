@@ -11,7 +11,7 @@
 -- @key      service  shop:{shopId}#service
 -- @key      settings shop:{shopId}#settings
 -- @key      told     shop:{shopId}#status
--- @returns  {shopId, queueLength, avgWaitTime, currentlyServing, estimatedWaitTimes, updatedAt, estimate}
+-- @returns  queue_status
 -- @errors   too_large
 -- @cost     O(1) with a cache, otherwise O(n) in open bookings, at most 150
 -- @weight   1000

@@ -15,8 +15,8 @@
 -- @key      cache    queue:{shopId}
 -- @topic    shop:{shopId}
 -- @calls    end_booking
--- @emits    queue:update {shopId, queueLength, avgWaitTime, currentlyServing, estimatedWaitTimes, updatedAt, estimate}
--- @returns  {idle, again_ms}
+-- @emits    queue:update queue_status
+-- @returns  {idle: bool, again_ms?: int}
 -- @errors   too_large
 -- @cost     O(n) in open bookings, at most 2000; with the simulated estimator at most 100000 steps more
 -- @weight   6000

@@ -13,8 +13,8 @@
 -- @key      texts       shop:{shopId}#texts
 -- @key      version     shop:{shopId}#version
 -- @calls    booking_changed, user_booking
--- @emits    booking:status_change {bookingId, status, scheduledAt} -- to the user, and on the booking's topics
--- @returns  {bookingId, shopId, status, scheduledAt}
+-- @emits    booking:status_change booking_change -- to the user, and on the booking's topics
+-- @returns  {bookingId: string, shopId: string, status: status, scheduledAt: string}
 -- @errors   not_found, forbidden, conflict
 -- @cost     O(1)
 -- @weight   300

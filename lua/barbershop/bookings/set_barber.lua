@@ -6,7 +6,7 @@
 -- @arg      barberId id
 -- @arg      active   bool
 -- @key      barbers  shop:{shopId}#barbers
--- @returns  {shopId, barberId, active, currentlyServing}
+-- @returns  {shopId: string, barberId: string, active: bool, currentlyServing: int}
 -- @errors   conflict
 -- @cost     O(1)
 -- @weight   100

@@ -8,7 +8,8 @@
 -- @arg      limit  int 1..100 = 50
 -- @include  booking
 -- @key      bookings shop:{shopId}#bookings
--- @returns  {shopId, bookings: [{bookingId, userId, tier, status, scheduledAt, createdAt, barberId}], next}
+-- @returns  {shopId: string, bookings: [{bookingId: string, userId: string, tier: tier, status: status,
+--           scheduledAt: string|null, createdAt: string, barberId: string|null}], next: string|null}
 -- @errors   too_large
 -- @cost     O(n log n) in open bookings, at most 2000
 -- @weight   2000

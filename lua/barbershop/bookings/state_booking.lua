@@ -1,7 +1,7 @@
 -- @summary  The state a client of a booking receives when it joins: the status last told.
 -- @state    booking
 -- @key      state  booking:{id}#state
--- @returns  JSON text {bookingId, shopId, status, estimatedCompletion}, or false
+-- @returns  {bookingId: string, shopId: string, status: status, estimatedCompletion?: string, scheduledAt?: string}
 -- @cost     O(1)
 -- @weight   50
 --

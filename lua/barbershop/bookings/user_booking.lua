@@ -26,9 +26,9 @@
 -- @key      pushes    user:{userId}#pushes
 -- @topic    user:{userId}
 -- @calls    forget_booking
--- @emits    booking:status_change {bookingId, status, estimatedCompletion, scheduledAt}
--- @emits    notification {id, type, title, body, data, timestamp}
--- @returns  {told}
+-- @emits    booking:status_change booking_change
+-- @emits    notification notification
+-- @returns  {told: bool}
 -- @errors   conflict
 -- @cost     O(log n) in the user's bookings, at most 1000
 -- @weight   900

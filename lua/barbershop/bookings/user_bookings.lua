@@ -6,7 +6,8 @@
 -- @arg      after  int 0..1000 = 0 -- how many to leave out: `next` of the page before
 -- @arg      limit  int 1..100 = 50
 -- @key      bookings user:{userId}#bookings
--- @returns  {bookings: [{shopId, bookingId, status, changedAt}], next} -- next is null behind the last page
+-- @returns  {bookings: [{shopId: string, bookingId: string, status: 'pending'|'confirmed'|'in-progress'|'closed',
+--           changedAt: string}], next: int|null} -- next is null behind the last page
 -- @cost     O(log n) in the user's bookings, O(m) in those told, at most 100
 -- @weight   700
 -- @readonly

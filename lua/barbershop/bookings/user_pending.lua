@@ -11,7 +11,7 @@
 -- @key      at        user:{userId}#pending_at
 -- @key      erased    user:{userId}#erased
 -- @calls    end_booking
--- @returns  {count}
+-- @returns  {count: int}
 -- @cost     O(log n) in the user's pending bookings, at most 10
 -- @weight   125
 --

@@ -19,9 +19,9 @@
 -- @key      latest     feed:{userId}#latest
 -- @topic    user:{userId}
 -- @calls    erase_barbershop, forget_booking, forget_score, forget_visitor
--- @emits    presence:here {topic, here} -- of each place where the user was
--- @emits    follows:changed {topic, following} -- topic is null: the user follows nobody any more
--- @returns  {left} -- how many the longest of the lists still has
+-- @emits    presence:here {topic: string, here: bool} -- of each place where the user was
+-- @emits    follows:changed {topic: string|null, following: bool} -- topic is null: the user follows nobody any more
+-- @returns  {left: int} -- how many the longest of the lists still has
 -- @cost     O(n) in the shops, bookings and challenges of one run, at most 92
 -- @weight   2000
 -- @idempotent

@@ -12,7 +12,9 @@
 -- @key      visited    user:{userId}#visited
 -- @key      bookings   user:{userId}#bookings
 -- @key      challenges user:{userId}#challenges
--- @returns  {notifications, unread, follows, places, lastSeen, visited, bookings, challenges, more}
+-- @returns  {notifications: [{id: string, data?: object, *: string}], unread: int, follows: [string], places: [string],
+--           lastSeen: string|null, visited: [string], bookings: [{shopId: string, bookingId: string}],
+--           challenges: [string], more: bool}
 -- @cost     O(n) in what is told, at most 8 notifications or 12 KiB, and 100 of each list or 3 KiB
 -- @weight   2000
 -- @readonly

@@ -9,7 +9,7 @@
 -- @key      closed    shop:{shopId}#closed#{bookingId}
 -- @key      pending   shop:{shopId}#pending
 -- @calls    forget_booking_topic
--- @returns  {forgotten}
+-- @returns  {forgotten: bool}
 -- @cost     O(1)
 -- @weight   200
 -- @idempotent

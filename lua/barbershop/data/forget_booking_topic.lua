@@ -11,8 +11,8 @@
 -- @key      state     booking:{bookingId}#state
 -- @topic    booking:{bookingId}
 -- @members
--- @emits    booking:status_change {bookingId, status}
--- @returns  {forgotten}
+-- @emits    booking:status_change booking_change
+-- @returns  {forgotten: bool}
 -- @cost     O(1)
 -- @weight   250
 -- @idempotent

@@ -19,9 +19,9 @@
 -- @topic    shop:{shopId}
 -- @topic    dj:{shopId}
 -- @calls    forget_visitor
--- @emits    presence:update {shopId, count}
--- @emits    queue:update {trackId, upvotes, downvotes, score, position} -- for each vote that is taken back
--- @returns  {done}
+-- @emits    presence:update {shopId: string, count: int}
+-- @emits    queue:update standing -- for each vote that is taken back
+-- @returns  {done: bool}
 -- @cost     O(n) in the ballots or tracks of one run, at most 20 and some 60
 -- @weight   2000
 -- @idempotent

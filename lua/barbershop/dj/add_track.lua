@@ -23,8 +23,8 @@
 -- @key      untold    dj:{shopId}#untold
 -- @key      presence  shop:{shopId}#presence
 -- @topic    dj:{shopId}
--- @emits  track:added {trackId, trackName, artistName, albumArt, addedBy, addedAt, upvotes, downvotes, score, position}
--- @returns  {trackId, trackName, artistName, albumArt, addedBy, addedAt, upvotes, downvotes, score, position}
+-- @emits  track:added added_track
+-- @returns  added_track
 -- @errors   not_present 403, conflict, too_large, too_many
 -- @cost     O(log n) in queued tracks
 -- @weight   700

@@ -11,8 +11,8 @@
 -- @key      described dj:{shopId}#described
 -- @key      tracks    dj:{shopId}#tracks
 -- @topic    dj:{shopId}
--- @emits  track:described {trackId, trackName, artistName, albumArt, albumName, id, name, artists, album, duration_ms}
--- @returns  {trackId, trackName, artistName, albumArt, albumName, id, name, artists, album, duration_ms}
+-- @emits  track:described described_track
+-- @returns  described_track
 -- @errors   too_large
 -- @cost     O(log n) in the shop's described tracks, O(n) in the bytes of the description
 -- @weight   1200

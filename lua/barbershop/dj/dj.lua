@@ -10,7 +10,7 @@
 -- @key      tally   dj:{shopId}#tally
 -- @key      order   dj:{shopId}#order
 -- @key      voters  dj:{shopId}#voters
--- @returns  {shopId, isActive, currentTrack, queue, startedAt, next} -- next is null behind the last page
+-- @returns  dj_state -- next is null behind the last page
 -- @cost     O(n) in the tracks told, at most 100
 -- @weight   2200
 -- @readonly

@@ -7,7 +7,7 @@
 -- @key      tally   dj:{shopId}#tally
 -- @key      order   dj:{shopId}#order
 -- @key      ballots dj:{shopId}#ballots#{userId}
--- @returns  {votes: {trackId: up|down}}
+-- @returns  {votes: {*: 'up'|'down'}} -- by the tracks' ids
 -- @cost     O(n) in queued tracks, at most 500
 -- @weight   1500
 -- @readonly

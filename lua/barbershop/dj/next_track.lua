@@ -12,9 +12,9 @@
 -- @key      adders  dj:{shopId}#adders
 -- @key      voters  dj:{shopId}#voters
 -- @topic    dj:{shopId}
--- @emits    track:playing {trackId, trackName, artistName, albumArt, addedBy, addedAt, upvotes, downvotes, score}
--- @emits    queue:empty {shopId} -- a track was playing and none follows
--- @returns  {track} -- the track that plays now, or null
+-- @emits    track:playing playing_track
+-- @emits    queue:empty {shopId: string} -- a track was playing and none follows
+-- @returns  {track: playing_track|null} -- the track that plays now, or null
 -- @errors   conflict
 -- @cost     O(log n) in queued tracks
 -- @weight   450

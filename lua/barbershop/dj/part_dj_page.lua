@@ -1,5 +1,11 @@
 -- @part     dj_page
 -- @summary  A page of a DJ session's queue, as the command `dj` and the state of the `dj` topic tell it.
+-- @type     queued_track {trackId: string, trackName?: string, artistName?: string, albumArt?: string,
+--            albumName?: string, artists?: [artist], duration_ms?: int, addedBy?: string, addedAt?: string,
+--            upvotes: int|[string], downvotes: int|[string], upvoteCount?: int, downvoteCount?: int, score: int,
+--            position: int, *: any} -- a shop may add members
+-- @type     dj_state {shopId: string, isActive: bool, currentTrack: playing_track|null, queue: [queued_track],
+--            startedAt: string|null, next: int|null}
 --
 -- A state runs without the command prelude, so whoever includes this says how Redis is read and JSON is parsed:
 -- `get(command, key, ...)` gives a reply, and `parse(text)` a value, nil for what is no JSON.

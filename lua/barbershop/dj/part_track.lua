@@ -1,5 +1,15 @@
 -- @part     track
 -- @summary  What a track is, as the apps' queue has it and as Spotify describes it.
+-- @type     artist {name: string}
+-- @type     album {name: string, images: [{url: string}]}
+-- @type     added_track {trackId: string, trackName: string, artistName: string, albumArt: string, albumName?: string,
+--            addedBy: string, addedAt: string, id: string, name: string, artists: [artist], album: album,
+--            duration_ms: int, upvotes: int, downvotes: int, score: int, position: int}
+-- @type     playing_track {trackId: string, trackName?: string, artistName?: string, albumArt?: string,
+--            albumName?: string, addedBy?: string, addedAt?: string, id: string, name: string, artists: [artist],
+--            album: album, duration_ms: int, upvotes: int, downvotes: int, score: int}
+-- @type     described_track {trackId: string, trackName: string, artistName: string, albumArt: string,
+--            albumName: string, id: string, name: string, artists: [artist], album: album, duration_ms: int}
 --
 -- A queued track is stored with `trackName`, `artistName` and `albumArt`, and with `albumName`, `duration_ms` and, when
 -- there are several, `artists`, where somebody has described it (describe_track.lua).

@@ -1,5 +1,6 @@
 -- @part     voters
 -- @summary  Who voted on a track, in a session that names its voters.
+-- @type     standing {trackId: string, upvotes: int, downvotes: int, score: int, position: int}
 --
 -- For scripts that have the key voters, a hash: '' -> `1` in a session that names them (start_session.lua), trackId ->
 -- `UP|DOWN`, the ids of the users whose votes count, each with a blank behind it. A track names voters of

@@ -12,8 +12,8 @@
 -- @key      removed dj:{shopId}#removed
 -- @key      adders  dj:{shopId}#adders
 -- @topic    dj:{shopId}
--- @emits    track:removed {trackId}
--- @returns  {trackId}
+-- @emits    track:removed {trackId: string}
+-- @returns  {trackId: string}
 -- @errors   forbidden, not_found
 -- @cost     O(log n) in queued tracks
 -- @weight   225

@@ -14,8 +14,9 @@
 -- @key      untold  dj:{shopId}#untold
 -- @key      settings shop:{shopId}#settings
 -- @topic    dj:{shopId}
--- @emits    session:started {shopId, isActive, currentTrack, queue, startedAt} -- the whole state
--- @returns  {shopId, isActive, startedAt}
+-- @emits    session:started {shopId: string, isActive: bool, currentTrack: null, queue: [queued_track],
+--            startedAt: string} -- the whole state
+-- @returns  {shopId: string, isActive: bool, startedAt: string}
 -- @cost     O(1); the old queue is freed in the background
 -- @weight   200
 -- @random

@@ -7,7 +7,7 @@
 -- @key      tally   dj:{id}#tally
 -- @key      order   dj:{id}#order
 -- @key      voters  dj:{id}#voters
--- @returns  JSON text {shopId, isActive, currentTrack, queue, startedAt, next}, or false
+-- @returns  dj_state
 -- @cost     O(n) in the tracks told, at most 100
 -- @weight   1800
 --

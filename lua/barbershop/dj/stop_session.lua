@@ -11,8 +11,9 @@
 -- @key      adders  dj:{shopId}#adders
 -- @key      voters  dj:{shopId}#voters
 -- @topic    dj:{shopId}
--- @emits    session:stopped {shopId, isActive, currentTrack, queue, startedAt} -- the whole state
--- @returns  {shopId, isActive}
+-- @emits    session:stopped {shopId: string, isActive: bool, currentTrack: null, queue: [queued_track],
+--            startedAt: null} -- the whole state
+-- @returns  {shopId: string, isActive: bool}
 -- @cost     O(1); the queue is freed in the background
 -- @weight   300
 --

@@ -15,8 +15,8 @@
 -- @key      order     dj:{shopId}#order
 -- @key      untold    dj:{shopId}#untold
 -- @topic    dj:{shopId}
--- @emits  track:added {trackId, trackName, artistName, albumArt, addedBy, addedAt, upvotes, downvotes, score, position}
--- @emits  track:described {trackId, trackName, artistName, albumArt, albumName, id, name, artists, album, duration_ms}
+-- @emits  track:added added_track
+-- @emits  track:described described_track
 -- @returns  {}
 -- @errors   too_large
 -- @cost     O(log n) in the shop's described tracks, O(n) in the bytes of the description

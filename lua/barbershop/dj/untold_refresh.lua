@@ -8,8 +8,8 @@
 -- @key      tally   dj:{shopId}#tally
 -- @key      order   dj:{shopId}#order
 -- @topic    dj:{shopId}
--- @emits  track:added {trackId, trackName, artistName, albumArt, addedBy, addedAt, upvotes, downvotes, score, position}
--- @returns  {idle, again_ms}
+-- @emits  track:added added_track
+-- @returns  {idle: bool, again_ms?: int}
 -- @cost     O(log n) in queued tracks, for each of at most 20 that wait
 -- @weight   700
 

@@ -13,8 +13,8 @@
 -- @key      voters   dj:{shopId}#voters
 -- @key      presence shop:{shopId}#presence
 -- @topic    dj:{shopId}
--- @emits    queue:update {trackId, upvotes, downvotes, score, position}
--- @returns  {trackId, upvotes, downvotes, score, position}
+-- @emits    queue:update standing
+-- @returns  standing
 -- @errors   not_present 403, not_found
 -- @cost     O(log n) in queued tracks
 -- @weight   350

@@ -6,7 +6,8 @@
 -- @arg      limit   int 1..100 = 20
 -- @include  json
 -- @key      follows user:{userId}#follows
--- @returns  {posts: [post], updates: [{type, postId, barberId, timestamp}], more} -- newest first
+-- @returns  {posts: [object], updates: [{type: 'new_post', postId: string|null, barberId: string, timestamp: string}],
+--           more: bool} -- newest first
 -- @cost     O(n) in barbers followed, at most 1000, and one read for each of at most 100 posts and barbers looked at
 -- @weight   2000
 -- @readonly

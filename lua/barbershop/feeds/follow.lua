@@ -8,8 +8,8 @@
 -- @key      blocks   user:{userId}#blocks
 -- @key      blockers user:{userId}#blockers
 -- @topic    user:{userId}
--- @emits    follows:changed {topic, following} -- when it is new; gateways then read the set again
--- @returns  {barberId, following, count}
+-- @emits    follows:changed {topic: string, following: bool} -- when it is new; gateways then read the set again
+-- @returns  {barberId: string, following: bool, count: int}
 -- @errors   forbidden, too_many
 -- @cost     O(1)
 -- @weight   150

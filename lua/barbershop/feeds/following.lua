@@ -5,7 +5,7 @@
 -- @arg      userId  user
 -- @arg      after   id optional -- only barbers that come behind this one
 -- @key      follows user:{userId}#follows
--- @returns  {barbers: [barberId], next} -- sorted; next is null behind the last page
+-- @returns  {barbers: [string], next: string|null} -- sorted; next is null behind the last page
 -- @cost     O(n log n) in those followed, at most 1000
 -- @weight   1500
 -- @readonly

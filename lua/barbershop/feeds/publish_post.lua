@@ -7,9 +7,11 @@
 -- @include  json
 -- @key      latest   feed:{barberId}#latest
 -- @topic    feed:{barberId}
--- @emits    feed_updates {type, postId, barberId, timestamp} -- what a banner counts; the post follows
--- @emits    feed:new_post {id, barberId, ...} -- the post as it came, with barberId
--- @returns  {barberId, postId}
+-- @emits    feed_updates {type: 'new_post', postId: string, barberId: string,
+--            timestamp: string} -- what a banner counts; the post follows
+-- @emits    feed:new_post post -- the post as it came, with barberId
+-- @type     post {id: string, barberId: string, *: any}
+-- @returns  {barberId: string, postId: string}
 -- @cost     O(1) in followers, O(n) in the bytes of the post
 -- @weight   2700
 --

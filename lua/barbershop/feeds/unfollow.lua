@@ -6,8 +6,9 @@
 -- @arg      userId   user -- who follows
 -- @key      follows user:{userId}#follows
 -- @topic    user:{userId}
--- @emits    follows:changed {topic, following} -- when the user did follow; gateways then read the set again
--- @returns  {barberId, following, count}
+-- @emits    follows:changed {topic: string,
+--            following: bool} -- when the user did follow; gateways then read the set again
+-- @returns  {barberId: string, following: bool, count: int}
 -- @cost     O(1)
 -- @weight   150
 

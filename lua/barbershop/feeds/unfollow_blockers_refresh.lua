@@ -6,8 +6,8 @@
 -- @key      blockers user:{userId}#blockers
 -- @key      follows  user:{userId}#follows
 -- @topic    user:{userId}
--- @emits    follows:changed {topic, following} -- gateways then read the set again
--- @returns  {idle, again_ms}
+-- @emits    follows:changed {topic: string, following: bool} -- gateways then read the set again
+-- @returns  {idle: bool, again_ms?: int}
 -- @cost     O(n) in barbers followed, at most 1000
 -- @weight   2000
 

@@ -8,7 +8,7 @@
 -- @key      told  challenge:{challengeId}#top
 -- @key      board leaderboard:{challengeId}
 -- @calls    user_challenge
--- @returns  {challengeId, userId, score, rank} -- rank is ZREVRANK + 1
+-- @returns  {challengeId: string, userId: string, score: number, rank: int} -- rank is ZREVRANK + 1
 -- @errors   conflict
 -- @cost     O(log n) in ranked users; O(log n * log m) when m others have the same score
 -- @weight   125

@@ -7,7 +7,7 @@
 -- @arg      count       int 1..100 = 10 -- on each side
 -- @include  rank
 -- @key      board leaderboard:{challengeId}
--- @returns  {challengeId, userId, rank, around: [{rank, userId, score}]} -- rank is ZREVRANK + 1
+-- @returns  {challengeId: string, userId: string, rank: int, around: [place]} -- rank is ZREVRANK + 1
 -- @errors   not_found
 -- @cost     O(log n + m) in ranked users and those told
 -- @weight   1250

@@ -6,9 +6,11 @@
 -- @key      board leaderboard:{challengeId}
 -- @topic    challenge:{challengeId}
 -- @topic    user:*
--- @emits    leaderboard:moves {challengeId, moves: [{userId, rank, score}], left: [userId], updatedAt}
--- @emits    leaderboard:update {challengeId, rank, score} -- on the topic of each user who moved
--- @returns  {idle}
+-- @emits    leaderboard:moves {challengeId: string, moves: [{userId: string, rank: int, score: number|null}],
+--            left: [string], updatedAt: string}
+-- @emits    leaderboard:update {challengeId: string, rank: int,
+--            score: number|null} -- on the topic of each user who moved
+-- @returns  {idle: bool}
 -- @cost     O(log n) in ranked users, and one outbox entry for each of at most 100 users who moved
 -- @weight   2500
 --

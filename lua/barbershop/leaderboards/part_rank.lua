@@ -1,5 +1,7 @@
 -- @part     rank
 -- @summary  How a place on a leaderboard is told.
+-- @type     place {rank: int, userId: string,
+--            score: number|null} -- score is null where others have stored an infinite one
 --
 -- Other systems may rank what is no user: such a member is told as text when it is short, else its rank is left out.
 

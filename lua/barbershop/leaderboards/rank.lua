@@ -5,7 +5,8 @@
 -- @arg      challengeId id
 -- @arg      userId      id
 -- @key      board leaderboard:{challengeId}
--- @returns  {challengeId, userId, rank, score} -- ZREVRANK + 1; rank -1 and score null for who is not on it
+-- @returns  {challengeId: string, userId: string, rank: int,
+--           score: number|null} -- ZREVRANK + 1; rank -1 and score null for who is not on it
 -- @cost     O(log n) in ranked users
 -- @weight   100
 -- @readonly

@@ -1,7 +1,7 @@
 -- @summary  The state a client of a challenge receives when it joins: the top 100 of its leaderboard.
 -- @state    challenge
 -- @key      board  leaderboard:{id}
--- @returns  JSON text {challengeId, top: [{rank, userId, score}]}, or false
+-- @returns  {challengeId: string, top: [place]}
 -- @cost     O(log n) in ranked users
 -- @weight   600
 --

@@ -8,7 +8,7 @@
 -- @arg      from        int 1..1000000000 = 1 -- the first rank that is told
 -- @include  rank
 -- @key      board leaderboard:{challengeId}
--- @returns  {challengeId, top: [{rank, userId, score}], next} -- rank is ZREVRANK + 1
+-- @returns  {challengeId: string, top: [place], next: int|null} -- rank is ZREVRANK + 1
 -- @cost     O(log n + m) in ranked users and those told
 -- @weight   1250
 -- @readonly

@@ -5,8 +5,8 @@
 -- @arg      userId user
 -- @key      unread user:{userId}#unread
 -- @topic    user:{userId}
--- @emits    notifications:read {ids, unread} -- unread is 0; at most 1000 ids
--- @returns  {unread}
+-- @emits    notifications:read {ids: [string], unread: int} -- unread is 0; at most 1000 ids
+-- @returns  {unread: int}
 -- @cost     O(n) in unread notifications
 -- @weight   1250
 

@@ -6,8 +6,8 @@
 -- @arg      ids    ids 1..100
 -- @key      unread user:{userId}#unread
 -- @topic    user:{userId}
--- @emits    notifications:read {ids, unread} -- those that were unread until now
--- @returns  {unread}
+-- @emits    notifications:read {ids: [string], unread: int} -- those that were unread until now
+-- @returns  {unread: int}
 -- @cost     O(m) in the ids
 -- @weight   250
 

@@ -9,7 +9,8 @@
 -- @include  json
 -- @key      inbox  user:{userId}#inbox
 -- @key      unread user:{userId}#unread
--- @returns  {notifications: [{id, type, title, body, data, timestamp, read}], unread, more} -- and the app's own texts
+-- @returns  {notifications: [{id: string, type: string, title: string, body: string, data: object, timestamp: string,
+--           titleKey?: string, bodyKey?: string, textArgs?: [string], read: bool}], unread: int, more: bool}
 -- @cost     O(log n + m) in stored notifications and those told
 -- @weight   600
 -- @readonly

@@ -18,8 +18,8 @@
 -- @key      devices user:{userId}#devices
 -- @key      pushes  user:{userId}#pushes
 -- @topic    user:{userId}
--- @emits    notification {id, type, title, body, data, timestamp, titleKey, bodyKey, textArgs}
--- @returns  {id}
+-- @emits    notification notification
+-- @returns  {id: string}
 -- @errors   conflict
 -- @cost     O(1)
 -- @weight   750

@@ -13,7 +13,7 @@
 -- @arg      textArgs   json 1000 2 optional
 -- @key      sent       campaign:{campaignId}#sent
 -- @calls    notify
--- @returns  {campaignId, queued, total} -- users of this call, and of all calls of the campaign
+-- @returns  {campaignId: string, queued: int, total: int} -- users of this call, and of all calls of the campaign
 -- @errors   too_large
 -- @cost     O(n) in the users, at most 100
 -- @weight   900

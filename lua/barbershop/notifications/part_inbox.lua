@@ -1,5 +1,7 @@
 -- @part     inbox
 -- @summary  Put a notification into a user's inbox. Needs the part `pushes`, and the keys `inbox` and `unread`.
+-- @type     notification {id: string, type: string, title: string, body: string, data: object, timestamp: string,
+--            titleKey?: string, bodyKey?: string, textArgs?: [string]}
 --
 -- user:U#inbox is a stream that keeps the newest 500 for 90 days: fields type, title, body, data (JSON object),
 -- timestamp (ISO 8601), and where the app has the words: titleKey, bodyKey, textArgs (JSON array).

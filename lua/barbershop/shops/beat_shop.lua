@@ -7,7 +7,7 @@
 -- @key      presence shop:{shopId}#presence
 -- @key      version   shop:{shopId}#version
 -- @calls    user_place
--- @returns  {present}
+-- @returns  {present: bool}
 -- @cost     O(log n) in present users
 -- @weight   100
 -- @idempotent

@@ -6,7 +6,7 @@
 -- @key       online user:{userId}#online
 -- @key       places user:{userId}#places
 -- @calls     beat_shop
--- @returns   {places} -- how many places the heartbeat goes to
+-- @returns   {places: int} -- how many places the heartbeat goes to
 -- @cost      O(n) in the user's places, at most 32
 -- @weight    500
 --

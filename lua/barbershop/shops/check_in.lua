@@ -14,8 +14,8 @@
 -- @key      version  shop:{shopId}#version
 -- @topic    shop:{shopId}
 -- @calls    user_place
--- @emits    presence:update {shopId, count} -- when the number of present users is another than last told
--- @returns  {shopId, present, count, until}
+-- @emits    presence:update {shopId: string, count: int} -- when the number of present users is another than last told
+-- @returns  {shopId: string, present: bool, count: int, until: string}
 -- @errors   bad_code 403, too_far 403, not_allowed 403, conflict
 -- @cost     O(log n) in present users
 -- @weight   250

@@ -5,7 +5,7 @@
 -- @arg      shopId   id
 -- @include  code
 -- @key      settings shop:{shopId}#settings
--- @returns  {code, validUntil}
+-- @returns  {code: string, validUntil: string}
 -- @cost     O(1)
 -- @weight   125
 -- @random

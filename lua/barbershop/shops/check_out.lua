@@ -10,8 +10,8 @@
 -- @key      version  shop:{shopId}#version
 -- @topic    shop:{shopId}
 -- @calls    user_place
--- @emits    presence:update {shopId, count} -- when the number of present users is another than last told
--- @returns  {shopId, present, count}
+-- @emits    presence:update {shopId: string, count: int} -- when the number of present users is another than last told
+-- @returns  {shopId: string, present: bool, count: int}
 -- @cost     O(log n) in present users
 -- @weight   250
 --

@@ -4,7 +4,7 @@
 -- @allow    user|service
 -- @arg      userId user
 -- @key      online user:{userId}#online
--- @returns  {online, lastSeen} -- lastSeen is null when the user is not online
+-- @returns  {online: bool, lastSeen: string|null} -- lastSeen is null when the user is not online
 -- @cost     O(1)
 -- @weight   75
 -- @readonly

@@ -4,7 +4,7 @@
 -- @allow    anonymous|user|service
 -- @arg      shopId   id
 -- @key      presence shop:{shopId}#presence
--- @returns  {shopId, count}
+-- @returns  {shopId: string, count: int}
 -- @cost     O(log n) in present users
 -- @weight   75
 -- @readonly

@@ -8,8 +8,8 @@
 -- @key      version  shop:{shopId}#version
 -- @topic    shop:{shopId}
 -- @calls    user_place
--- @emits    presence:update {shopId, count} -- when the number of present users is another than last told
--- @returns  {idle, again_ms}
+-- @emits    presence:update {shopId: string, count: int} -- when the number of present users is another than last told
+-- @returns  {idle: bool, again_ms?: int}
 -- @cost     O(log n) in present users, and O(m) in those who go, at most 100 in one run
 -- @weight   2000
 --

@@ -7,7 +7,8 @@
 -- @include  apart
 -- @key      presence shop:{shopId}#presence
 -- @key      apart    shop:{shopId}#apart
--- @returns  {shopId, count, users: [userId], next} -- longest to stay first; next is null behind the last page
+-- @returns  {shopId: string, count: int, users: [string],
+--           next: int|null} -- longest to stay first; next is null behind the last page
 -- @errors   forbidden
 -- @cost     O(log n + m) in present users and those told, at most 500
 -- @weight   1600

@@ -14,8 +14,11 @@
 -- @key      presence         shop:{shopId}#presence
 -- @key      told             shop:{shopId}#present
 -- @topic    shop:{shopId}
--- @emits    presence:update {shopId, count} -- when presence ends because the code is asked for from now on
--- @returns  {shopId, latitude, longitude, radiusMetres, utcOffsetMinutes, estimator, codeOnly, voters} -- null: not set
+-- @emits    presence:update {shopId: string,
+--            count: int} -- when presence ends because the code is asked for from now on
+-- @returns  {shopId: string, latitude: number|null, longitude: number|null, radiusMetres: number|null,
+--           utcOffsetMinutes: int|null, estimator: 'formula'|'simulated'|null, codeOnly: bool,
+--           voters: bool} -- null: not set
 -- @cost     O(1); presence that ends is freed in the background
 -- @weight   250
 --

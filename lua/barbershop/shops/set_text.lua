@@ -9,7 +9,8 @@
 -- @arg      titleKey string 0..100 optional -- name of a text of the app, which a push shows in place of the title
 -- @arg      bodyKey  string 0..100 optional -- the same in place of the body
 -- @key      texts    shop:{shopId}#texts
--- @returns  {shopId, word, title, body, titleKey, bodyKey} -- null: the usual text
+-- @returns  {shopId: string, word: string, title: string|null, body: string|null, titleKey: string|null,
+--           bodyKey: string|null} -- null: the usual text
 -- @cost     O(1)
 -- @weight   150
 -- @idempotent

@@ -10,7 +10,7 @@
 -- @key      presence shop:{shopId}#presence
 -- @key      apart    shop:{shopId}#apart
 -- @key      apart_at shop:{shopId}#apart_at
--- @returns  {noted}
+-- @returns  {noted: bool}
 -- @cost     O(n) in the blocks, at most 240
 -- @weight   1000
 -- @idempotent

@@ -8,7 +8,7 @@
 -- @key      blocks   user:{userId}#blocks
 -- @key      version  user:{userId}#version
 -- @calls    shop_blocks
--- @returns  {idle}
+-- @returns  {idle: bool}
 -- @cost     O(n m) in the user's blocks, at most 240, and places, at most 16
 -- @weight   2000
 

@@ -5,7 +5,7 @@
 -- @key      told     shop:{id}#status
 -- @key      bookings shop:{id}#bookings
 -- @key      barbers  shop:{id}#barbers
--- @returns  JSON text of one object, or false
+-- @returns  queue_status
 -- @cost     O(n) in the bytes of the status
 -- @weight   400
 --

@@ -15,8 +15,8 @@
 -- @key      version user:{userId}#version
 -- @topic    user:{userId}
 -- @calls    forget_visitor, shop_blocks
--- @emits    presence:here {topic, here} -- when it was otherwise before
--- @returns  {topic, here}
+-- @emits    presence:here {topic: string, here: bool} -- when it was otherwise before
+-- @returns  {topic: string, here: bool}
 -- @cost     O(log n) in the shops visited lately, at most 200, and O(m) in the user's blocks, at most 240
 -- @weight   500
 --

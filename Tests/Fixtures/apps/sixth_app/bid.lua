@@ -9,9 +9,9 @@
 -- @key      lot       lot:{lotId}#lot
 -- @topic    lot:{lotId}
 -- @topic    user:*
--- @emits    bid.placed {lot_id, id, amount_cents, bids, least_cents}
--- @emits    bid.passed {lot_id, amount_cents} -- to the user who led until now
--- @returns  {lot_id, id, amount_cents, bids}
+-- @emits    bid.placed {lot_id: string, id: string, amount_cents: int, bids: int, least_cents: int}
+-- @emits    bid.passed {lot_id: string, amount_cents: int} -- to the user who led until now
+-- @returns  {lot_id: string, id: string, amount_cents: int, bids: int}
 -- @errors   no_lot 404, too_low, leads_already
 -- @cost     O(1)
 -- @weight   150

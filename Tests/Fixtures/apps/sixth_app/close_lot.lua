@@ -7,9 +7,9 @@
 -- @key      seats     lot:{lotId}#seats
 -- @topic    lot:{lotId}
 -- @topic    user:*
--- @emits    lot.closed {lot_id, bids} -- on the lot's topic
--- @emits    sale.ended {lot_id, won} -- to everybody who sits there
--- @returns  {lot_id, winner, told}
+-- @emits    lot.closed {lot_id: string, bids: int} -- on the lot's topic
+-- @emits    sale.ended {lot_id: string, won: bool} -- to everybody who sits there
+-- @returns  {lot_id: string, winner: string|null, told: int}
 -- @errors   no_lot 404, closed_already
 -- @cost     O(n) in seats
 -- @weight   1000

@@ -8,8 +8,9 @@
 -- @arg      step      int 1..1000000 = 100 as step_cents -- by how much a bid must pass the last one
 -- @key      lot       lot:{lotId}#lot
 -- @topic    lot:{lotId}
--- @emits    lot.put {lot_id, lot_title, least_cents}
--- @returns  {lot_id, lot_title, least_cents}
+-- @emits    lot.put lot
+-- @returns  lot
+-- @type     lot {lot_id: string, lot_title: string, least_cents: int}
 -- @errors   has_bids
 -- @cost     O(1)
 -- @weight   120

@@ -9,8 +9,8 @@
 -- @key      lot       lot:{lotId}#lot
 -- @key      seat      user:{userId}#seat
 -- @topic    lot:{lotId}
--- @emits    seat.taken {lot_id, seats}
--- @returns  {lot_id, seats}
+-- @emits    seat.taken {lot_id: string, seats: int}
+-- @returns  {lot_id: string, seats: int}
 -- @errors   no_lot 404, full 423
 -- @cost     O(log n) in seats
 -- @weight   150

@@ -7,6 +7,7 @@ import Rights
 import Service
 import TestSupport
 import Testing
+import Traces
 
 @testable import Operations
 @testable import Sessions
@@ -25,21 +26,24 @@ final class ToyGateway {
     init() throws {
         let reactor = try Reactor(wake: try Wake())
         let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(Limits(), reactors: 1))
-        statistics = ShardStatistics(transport: context.statistics, loop: reactor.statistics)
+        statistics = ShardStatistics(
+            transport: context.statistics, loop: reactor.statistics, namespaces: [], timed: TimedPublishes())
         access = try AccessPolicy(StandardTables.namespaces)
         topics = TopicTable(
             limits: Limits(), store: EmptyReader(), channels: toy, statistics: statistics,
-            nowMs: { 1_000 })
+            trace: SessionTrace(bytesMax: 0, nowMs: { 0 }), nowMs: { 1_000 })
     }
 
     private func makeServices() -> SessionServices {
         SessionServices(
+            idStart: Array("n.0.".utf8),
             clock: ShardClock(monotonicMs: { [unowned self] in nowMs }, wallMs: { [unowned self] in nowMs }),
             rules: SessionRules(limits: Limits(), access: access, budget: toy), topics: topics,
             encodings: EncodingTable(
                 written: statistics.encodings,
                 deflation: Deflation(bytesMin: 1 << 20, bytesMax: 1 << 20, statistics: statistics)),
-            log: toy, presence: toy, commands: toy, callers: toy, reports: toy)
+            log: toy, presence: toy, commands: toy, callers: toy, reports: toy,
+            trace: SessionTrace(bytesMax: 0, nowMs: { 0 }))
     }
 
     /// How many times an event was written.
@@ -83,6 +87,7 @@ private final class EmptyReader: TopicReader {
 final class ToyLine: ClientTransport {
     let address: IPAddress? = nil
     let framing = Framing.webSocket
+    let load = QueueLoad()
     let peer: Peer?
     private(set) var said: [String] = []
     private(set) var closed: CloseReason?

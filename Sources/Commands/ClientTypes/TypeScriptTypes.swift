@@ -1,0 +1,98 @@
+/// The types of commands, events and states as declarations of TypeScript, for `clients/js`.
+public struct TypeScriptTypes {
+    private let types: ClientTypes
+
+    /// Takes the scripts of a node.
+    public init(_ catalogue: Catalogue) { types = ClientTypes(catalogue) }
+
+    /// The text of a file `.d.ts`.
+    public var text: String {
+        var parts = ["// Written by `switchboard types typescript`; a change here is lost when it is written again.\n"]
+        parts += types.named.map { named in
+            comment(named.value.text)
+                + "export type \(TypeScriptTypes.typeName(named.name)) = \(written(named.value.type));\n"
+        }
+        parts.append(
+            block(
+                "Commands", "The commands by name: what a call takes, and what it answers.",
+                types.commands.map { (comment($0.summary, "  "), $0.name, command($0)) }))
+        parts.append(
+            block(
+                "Events", "The events by name, with their data.",
+                types.events.map { ("", $0.name, written(.union($0.types), "  ")) }))
+        parts.append(
+            block(
+                "States", "The states by namespace.",
+                types.states.map { ("", $0.namespace, written($0.type, "  ")) }))
+        return parts.joined(separator: "\n")
+    }
+
+    private func block(_ name: String, _ about: String, _ members: [(comment: String, name: String, type: String)])
+        -> String
+    {
+        comment(about) + "export type \(name) = {\n"
+            + members.map { "\($0.comment)  readonly \(key($0.name)): \($0.type);\n" }.joined() + "};\n"
+    }
+
+    private func command(_ command: CommandDescriptor) -> String {
+        let arguments = command.arguments.map { argument in
+            let isNeeded = ClientTypes.isNeeded(argument, of: command)
+            return comment(argument.text, "      ") + "      readonly \(key(argument.wire))\(isNeeded ? "" : "?"): "
+                + TypeScriptTypes.written(argument.type) + (isNeeded ? "" : " | null") + ";\n"
+        }
+        let answer =
+            comment(command.returns.text, "    ") + "    readonly answer: \(written(command.returns.type, "    "));\n"
+        let taken = arguments.isEmpty ? "Record<string, never>" : "{\n" + arguments.joined() + "    }"
+        return "{\n    readonly args: \(taken);\n" + answer + "  }"
+    }
+
+    private func comment(_ text: String, _ margin: String = "") -> String {
+        text.isEmpty ? "" : "\(margin)/** \(text.replacing("*/", with: "* /")) */\n"
+    }
+
+    /// The name of a declared type; those of the file's own three types are taken.
+    private static func typeName(_ name: String) -> String {
+        let name = ClientTypes.typeName(name)
+        return ["Commands", "Events", "States"].contains(name) ? name + "Value" : name
+    }
+
+    /// A name as the key of a member.
+    private func key(_ name: String) -> String {
+        name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") } ? name : "'\(name)'"
+    }
+
+    private func written(_ type: ValueType, _ margin: String = "") -> String {
+        switch type {
+        case .any: "unknown"
+        case .string: "string"
+        case .int, .number: "number"
+        case .bool: "boolean"
+        case .null: "null"
+        case .literal(let text): "'" + text.replacing("\\", with: "\\\\") + "'"
+        case .list(.union(let types)): "readonly (" + written(.union(types), margin) + ")[]"
+        case .list(let element): "readonly " + written(element, margin) + "[]"
+        case .union(let types): types.map { written($0, margin) }.joined(separator: " | ")
+        case .named(let name): TypeScriptTypes.typeName(name)
+        case .object(members: [], others: nil): "Record<string, never>"
+        case .object(let members, let others):
+            "{\n" + members.map { member(key($0.name) + ($0.isOptional ? "?" : ""), $0.type, margin) }.joined()
+                + (others.map { member("[name: string]", members.isEmpty ? $0 : .any, margin) } ?? "") + margin + "}"
+        }
+    }
+
+    private func member(_ key: String, _ type: ValueType, _ margin: String) -> String {
+        "\(margin)  readonly \(key): \(written(type, margin + "  "));\n"
+    }
+
+    private static func written(_ type: ArgumentType) -> String {
+        switch type {
+        case .id, .user, .time: "string | number"
+        case .string: "string"
+        case .int, .number: "number"
+        case .choice(let words): words.map { "'\($0)'" }.joined(separator: " | ")
+        case .bool: "boolean"
+        case .json: "unknown"
+        case .ids: "readonly (string | number)[]"
+        }
+    }
+}

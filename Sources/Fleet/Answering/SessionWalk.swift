@@ -1,0 +1,56 @@
+import Connections
+import Core
+import Sessions
+import Traces
+import Transports
+
+/// Finds the sessions of a shard that match: open ones, those with the most waiting bytes first, and those that ended.
+///
+/// Thread: the shard's.
+final class SessionWalk: FleetWalk {
+    private let open: OpenTransports
+    private let filter: SessionFilter
+    private let rows: SessionRows
+    private let limit: Int
+    private var place: Int
+    private var isWalked = false
+    private var top: TopList<Session>
+    private var total = 0
+    /// Reads the sessions of the last hour that have ended.
+    private var ended: TraceSearch
+
+    /// Transports of one step.
+    private static let stepCount = 64
+
+    init(_ open: OpenTransports, _ filter: SessionFilter, _ rows: SessionRows, _ trace: SessionTrace, limit: Int) {
+        self.open = open
+        self.filter = filter
+        self.rows = rows
+        self.limit = limit
+        place = open.end
+        top = TopList(capacity: limit)
+        ended = trace.search(filter.ended, limit: filter.endedMax(limit))
+    }
+
+    func step() -> FleetAnswer? {
+        guard isWalked else {
+            place = open.visit(below: place, count: SessionWalk.stepCount) { session in
+                let bytes = session.load.bytes
+                guard filter.matches(session, bytes: bytes) else { return }
+                total += 1
+                top.offer(session, bytes)
+            }
+            isWalked = place == 0
+            return nil
+        }
+        return ended.step().map(answer)
+    }
+
+    private func answer(_ sessions: [TracedSession]) -> FleetAnswer {
+        // A session may have been visited twice, and may have ended meanwhile.
+        var seen: Set<[UInt8]> = []
+        let closed = sessions.filter(filter.matches).reversed().map(rows.row)
+        let found = (top.sorted.map(rows.row) + closed).filter { seen.insert($0.key).inserted }
+        return FleetAnswer(rows: Array(found.prefix(limit)), total: total + closed.count)
+    }
+}

@@ -1,0 +1,85 @@
+import Core
+public import Operations
+import Reactors
+public import Service
+public import Sessions
+public import Topics
+public import Traces
+public import Transports
+
+/// Makes the answers of a shard from its sessions, its topics and the node's figures.
+///
+/// Figures of the whole node are in the answer of its first shard. Thread: the shard's.
+public final class ShardAnswers: FleetSource {
+    private let shard: Int
+    private let open: OpenTransports
+    private let topics: TopicTable<Session>
+    private let trace: SessionTrace
+    private let metrics: Metrics
+    private let talkers: Talkers
+    private let clock: ShardClock
+    private let rows: SessionRows
+
+    /// Answers for shard `shard` of the node `nodeName`.
+    public init(
+        nodeName: String, shard: Int, open: OpenTransports, topics: TopicTable<Session>, trace: SessionTrace,
+        metrics: Metrics, talkers: Talkers, clock: ShardClock
+    ) {
+        self.shard = shard
+        self.open = open
+        self.topics = topics
+        self.trace = trace
+        self.metrics = metrics
+        self.talkers = talkers
+        self.clock = clock
+        rows = SessionRows(nodeName: Array(nodeName.utf8), shard: shard, clock: clock)
+    }
+
+    /// Begins an answer; a malformed question gets an empty one.
+    public func begin(_ question: FleetQuestion) -> any FleetWalk {
+        switch question.kind {
+        case .topics: return TopicWalk(topics, question, nowMs: clock.nowMs)
+        case .sessions, .slow:
+            guard let filter = SessionFilter(question) else { break }
+            return SessionWalk(open, filter, rows, trace, limit: question.rowsPerPart)
+        case .trace, .why:
+            guard let walk = TraceWalk(question, traceParts) else { break }
+            return walk
+        case .forget: if let user = question.parameters[.user] { trace.erase(user: user) }
+        case .close:
+            guard let walk = CloseWalk(question, open, rows, metrics.log) else { break }
+            return walk
+        case .nodes where shard == 0:
+            return FleetWalkDone(FleetAnswer(rows: [NodeRow.own(metrics, rows.nodeName)], total: 1))
+        case .talkers where shard == 0: return FleetWalkDone(callers(question))
+        case .nodes, .talkers: break
+        }
+        return FleetWalkDone()
+    }
+
+    private var traceParts: TraceWalk.Parts {
+        let departed = shard == 0 ? metrics.figures.nodes.withLock { $0.departed } : []
+        return TraceWalk.Parts(
+            nodeName: rows.nodeName, shard: shard, open: open, trace: trace, clock: clock,
+            gone: departed.map {
+                WhyFacts.GoneNode(name: String(decoding: $0.name, as: UTF8.self), seenMs: $0.seenMs)
+            })
+    }
+
+    private func callers(_ question: FleetQuestion) -> FleetAnswer {
+        guard let word = question.parameters[.by],
+            let group = Talkers.Group(rawValue: String(decoding: word, as: UTF8.self))
+        else { return FleetAnswer() }
+        let all = talkers.all(group, nowMs: clock.nowMs)
+        var top = TopList<FleetRow>(capacity: question.rowsPerPart)
+        for (key, figures) in all {
+            let numbers = [figures.events, figures.bytes, figures.refusals, figures.redisUs]
+            var content: [UInt8] = [UInt8(ascii: "{"), UInt8(ascii: "\"")]
+            content.append(text: group.rawValue + "\":")
+            content.append(jsonString: key)
+            content.append(UInt8(ascii: "}"))
+            top.offer(FleetRow(key: key, figures: numbers, content: content), numbers[question.order])
+        }
+        return FleetAnswer(rows: top.sorted, total: all.count)
+    }
+}

@@ -1,0 +1,21 @@
+public import Connections
+public import Core
+
+/// The part of a session that operators see, and its end by their hand.
+extension Session {
+    /// Its name among all nodes, `NODE.SHARD.NUMBER`; no other session ever has it.
+    public var id: [UInt8] {
+        var id = services.idStart
+        id.append(decimal: Int(number))
+        return id
+    }
+
+    /// The bytes that wait for the client.
+    public var load: QueueLoad { output?.load ?? QueueLoad() }
+
+    /// The name of the client's protocol.
+    public var dialectName: String { output?.dialectName ?? "" }
+
+    /// Ends the client's connection.
+    public func close(_ reason: CloseReason) { output?.close(reason) }
+}
