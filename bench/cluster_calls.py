@@ -1,24 +1,23 @@
 #!/usr/bin/env python3
 """Each command of the packs on a Redis Cluster of three masters: the calls that it takes, and the time of its answer.
 
-    .venv/bin/python bench/cluster_calls.py [--rounds 40] [--write]
+    .venv/bin/python bench/cluster_calls.py [--rounds 84] [--write]
 
 Starts a Cluster, a gateway with one shard and a worker, and makes the sample calls of
 Tests/Fixtures/scripts/erasure_fill.py over HTTP, one after the other, each round with users, shops and sessions of its
 own. In the first rounds MONITOR shows what the gateway asks of which master for a call; the times are those of the
 other rounds. The calls that the gateway makes for itself are left out, and so are those of the worker. Prints the
-table, or writes it into docs/benchmarks.md.
+table; `--write` puts it into docs/benchmarks.md, too. A command that was refused has the code in its row.
 SWITCHBOARD_BIN names another build of the gateway.
 """
 
 import argparse
-import itertools
+import contextlib
 import json
 import re
 import statistics
 import sys
 import tempfile
-import threading
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -28,82 +27,49 @@ sys.path[:0] = [str(ROOT / "Tests"), str(ROOT / "bench")]
 
 from Fixtures.clients.certificates import write_certificate  # noqa: E402
 from Fixtures.clients.tokens import SECRET, sign  # noqa: E402
-from Fixtures.processes.gateway import Gateway  # noqa: E402
+from Fixtures.processes.gateway import Gateway, error_code  # noqa: E402
 from Fixtures.processes.worker import Worker  # noqa: E402
 from Fixtures.redis.cluster import RedisCluster  # noqa: E402
+from Fixtures.redis.watch import RedisWatch  # noqa: E402
 from Fixtures.scripts.command_scripts import Header  # noqa: E402
-from Fixtures.scripts.erasure_fill import ID_WORD, SAMPLES  # noqa: E402
-from Fixtures.scripts.lua_scripts import pack_of, script_path  # noqa: E402
+from Fixtures.scripts.erasure_fill import ID_WORD, ME, OTHERS, SAMPLES  # noqa: E402
+from Fixtures.scripts.lua_scripts import built_in, pack_of  # noqa: E402
 
 PAGE = ROOT / "docs/benchmarks.md"
 HEADING = "## Commands on a Cluster\n"
-WATCHED_ROUNDS = 2
+WATCHED_ROUNDS = 4
 #: One address stands for everybody.
 LIMITS = {
     "messagesPerSecond": 1_000_000, "userKeptBytes": 2**40, "addressKeptBytes": 2**40,
     "userActionsPerSecond": 1_000_000,
     "requestsPerAddressPerSecond": 1_000_000, "userRedisUsPerSecond": 100_000_000, "outboxMax": 100_000_000}
-#: Names of which each round has its own.
-OWN = ("shopId", "challengeId", "joinCode")
-#: Keys of the gateway's own calls: of the whole installation, and of probes.
-GATEWAYS_OWN = re.compile(r"\{sb\}|#probe:")
+#: Arguments and users of which each round has its own.
+OWN = ("shopId", "challengeId", "joinCode", "campaignId")
+USERS = re.compile(rf"(?<![a-z])({'|'.join([ID_WORD, *OTHERS])})(?![a-z])")
+SCRIPTS = {path.stem: path for path in built_in()}
 
 
-class Monitors:
-    """What one gateway asks of each master."""
+class Masters:
+    """What one gateway's shard asks of each master."""
 
     def __init__(self, cluster, gateway_name: str):
-        self.masters, self.name, self.lines, self.marks = cluster.masters(), gateway_name, [], itertools.count()
-        self.clients = [master.client() for master in self.masters]
-        self.seen, self.is_over = [None] * len(self.masters), False
-        for place, master in enumerate(self.masters):
-            threading.Thread(target=self._watch, args=(place, master), daemon=True).start()
-
-    def _watch(self, place, master):
-        with master.client() as client, client.monitor() as monitor:
-            while not self.is_over:
-                line = monitor.next_command()
-                if line["command"].startswith("ECHO "):
-                    self.seen[place] = line["command"].split()[1]
-                elif line["client_type"] != "lua":
-                    self.lines.append((place, str(line["client_port"]), line["command"]))
-
-    def end(self):
-        """Ends the views, which cost Redis time; each sees a last mark."""
-        self.is_over = True
-        for client in self.clients:
-            client.echo("end")
-            client.close()
-
-    def _settle(self):
-        """Waits until everything before now was shown."""
-        mark = f"mark{next(self.marks)}"
-        deadline = time.monotonic() + 10
-        while self.seen != [mark] * len(self.masters):
-            for client in self.clients:
-                client.echo(mark)
-            assert time.monotonic() < deadline, "MONITOR shows nothing"
-            time.sleep(0.001)  # lint:allow between two looks, with a deadline
+        self.servers, self.links = cluster.masters(), re.compile(rf"switchboard-{gateway_name}-shard-0-\d+")
 
     def count(self, act):
-        """Runs a call; returns its result, the calls that it took and the masters that they went to."""
-        ports = [{str(one["addr"].rsplit(":", 1)[1]) for one in client.client_list()
-                  if one["name"] == f"switchboard-{self.name}-shard-0"} for client in self.clients]
-        self._settle()
-        self.lines.clear()
-        result = act()
-        self._settle()
-        own = [place for place, port, text in self.lines if port in ports[place]
-               and text.split(" ", 1)[0] in ("EVALSHA", "HGET", "GET", "HMGET") and not GATEWAYS_OWN.search(text)]
-        return result, len(own), len(set(own))
+        """Runs a call; returns its result, the calls that it took until then and how many masters had them."""
+        with contextlib.ExitStack() as stack:
+            watches = [stack.enter_context(RedisWatch(server, self.links)) for server in self.servers]
+            result = act()
+        counts = [len(watch.on_behalf_of_clients()) for watch in watches]
+        return result, sum(counts), sum(map(bool, counts))
 
 
 class Fill:
     """Stands in the place of a script test's `Fill`, and calls over HTTP."""
 
-    def __init__(self, gateway, number: int, watch, times, counts, refused):
-        self.number, self.watch, self.times, self.counts, self.refused = number, watch, times, counts, refused
-        self.http, self.anybody = gateway.http(), gateway.http(key=None)
+    def __init__(self, http, anybody, number: int, watch, times, counts, refused):
+        self.http, self.anybody, self.number, self.watch = http, anybody, number, watch
+        self.times, self.counts, self.refused = times, counts, refused
         self.tokens, self.made, self.road = {}, {}, self
         self.now_ms = int(time.time() * 1_000)
 
@@ -113,7 +79,7 @@ class Fill:
             return [self.fresh(one) for one in value]
         if not isinstance(value, str):
             return value
-        value = value.replace(ID_WORD, f"{ID_WORD}{self.number}")
+        value = USERS.sub(rf"\g<1>{self.number}", value)
         return f"{value}-{self.number}" if name in OWN else value
 
     def other(self, user, name, **arguments):
@@ -123,7 +89,7 @@ class Fill:
         return self._call(name, self.anybody, {"Authorization": f"Bearer {self.tokens[user]}"}, arguments)
 
     def me(self, name, **arguments):
-        return self.other(f"me-{ID_WORD}", name, **arguments)
+        return self.other(ME, name, **arguments)
 
     def service(self, name, **arguments):
         return self._call(name, self.http, {}, arguments)
@@ -137,13 +103,17 @@ class Fill:
         """The worker passes on what waits."""
 
     def _call(self, name, http, headers, arguments):
-        header = Header.read(script_path(name))
+        header = Header.read(SCRIPTS[name])
         body = {}
         for argument in header.arguments:
             if argument.name in arguments:
                 value = self.fresh(arguments[argument.name], argument.name)
                 is_text = argument.kind.startswith("json ") and isinstance(value, str)
                 body[argument.wire] = json.loads(value) if is_text else value
+
+        if name == "set_location":
+            # Neighbours are to be those of this round alone.
+            body["latitude"] += self.number / 5
 
         def act():
             began = time.perf_counter()
@@ -157,7 +127,7 @@ class Fill:
             if answer.is_success:
                 self.times[name].append(spent)
         if not answer.is_success:
-            self.refused[name].add(answer.text[:200])
+            self.refused[name].add(error_code(answer))
         return answer.json() if answer.content else {}
 
 
@@ -170,25 +140,16 @@ def play(fill) -> None:
             fill.refused[name].add(repr(error))
 
 
-def quantile(values: list, share: float) -> float:
-    """The value below which so large a share lies."""
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
-
-
-def rows(times, counts) -> list:
-    """The table, a line for each command with its pack."""
-    found = []
-    for name in sorted(times, key=lambda name: (pack_of(script_path(name)), name)):
-        calls = [one for one, _ in counts[name]]
-        if not times[name] or not calls:
-            continue
-        masters = [one for _, one in counts[name]]
-        span = f"{min(calls)} to {max(calls)}" if min(calls) != max(calls) else f"{calls[0]}"
-        cells = [pack_of(script_path(name)), f"`{name}`", statistics.median_high(calls), span, max(masters)]
-        found.append("| " + " | ".join(map(str, cells)) + " | "
-                     f"{quantile(times[name], 0.5):.1f} | {quantile(times[name], 0.99):.1f} |")
-    return found
+def row(name: str, times: list, counts: list, refused: set) -> str:
+    """A command's line of the table."""
+    first = f"| {pack_of(SCRIPTS[name])} | `{name}` | "
+    if not times or not counts:
+        return first + f"refused: {', '.join(sorted(refused)) or 'not called'} | | | | |"
+    calls, masters = zip(*counts)
+    span = f"{min(calls)} to {max(calls)}" if min(calls) != max(calls) else f"{calls[0]}"
+    cuts = statistics.quantiles(times, n=100, method="inclusive")
+    timed = ", ".join([f"{len(times)}", *(f"then {code}" for code in sorted(refused))])
+    return first + f"{span} | {max(masters)} | {timed} | {cuts[49]:.1f} | {cuts[98]:.1f} |"
 
 
 def measure(directory: Path, rounds: int) -> tuple:
@@ -204,15 +165,12 @@ def measure(directory: Path, rounds: int) -> tuple:
     try:
         gateway.start().wait_ready(30)
         worker.start()
-        with gateway.http() as http:
-            name = http.get("/v1/topics/shop:none/audit").json()["node"]
-        watch = Monitors(cluster, name)
-        for number in range(rounds):
-            if number == WATCHED_ROUNDS:
-                watch.end()
-                watch = None
-            play(Fill(gateway, number, watch, times, counts, refused))
-            print(f"round {number + 1} of {rounds}", file=sys.stderr, flush=True)
+        with gateway.http() as http, gateway.http(key=None) as anybody:
+            masters = Masters(cluster, http.get("/v1/topics/shop:none/audit").json()["node"])
+            for number in range(rounds):
+                watch = masters if number < WATCHED_ROUNDS else None
+                play(Fill(http, anybody, number, watch, times, counts, refused))
+                print(f"round {number + 1} of {rounds}", file=sys.stderr, flush=True)
     finally:
         worker.stop()
         gateway.stop()
@@ -222,24 +180,20 @@ def measure(directory: Path, rounds: int) -> tuple:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--rounds", type=int, default=84)
     parser.add_argument("--write", action="store_true", help="into docs/benchmarks.md")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="switchboard-calls-") as name:
         times, counts, refused = measure(Path(name), options.rounds)
-    table = ["| pack | command | calls | from and to | masters | p50 ms | p99 ms |", "|---|---|---|---|---|---|---|",
-             *rows(times, counts)]
+    names = sorted(SAMPLES, key=lambda name: (pack_of(SCRIPTS[name]), name))
+    table = ["| pack | command | calls | masters | timed | p50 ms | p99 ms |", "|---|---|---|---|---|---|---|",
+             *(row(name, times[name], counts[name], refused[name]) for name in names)]
     print("\n".join(table))
-    for name, texts in sorted(refused.items()):
-        print(f"{name} was refused: {sorted(texts)[:2]}", file=sys.stderr)
     if options.write:
-        text = PAGE.read_text()
-        before, heading, after = text.partition(HEADING)
-        assert heading, f"{PAGE} has no heading {HEADING!r}"
-        said = after.split("\n| pack |")[0]
-        rest = re.split(r"\n(?=## )", after, maxsplit=1)
-        PAGE.write_text(before + heading + said + "\n" + "\n".join(table) + "\n"
-                        + ("\n" + rest[1] if len(rest) > 1 else ""))
+        text, count = re.subn(rf"({HEADING}.*?\n)\| pack \|.*?\n(?=\n)",
+                              lambda found: found[1] + "\n".join(table) + "\n", PAGE.read_text(), count=1, flags=re.S)
+        assert count, f"{PAGE} has no table under {HEADING!r}"
+        PAGE.write_text(text)
     return 0
 
 
