@@ -10,14 +10,20 @@ PROBE = b"probe"
 
 
 class RedisWatch:
-    """Collects commands while the context lasts: lists of words, upper-case name first."""
+    """Collects commands while the context lasts: lists of words, upper-case name first.
 
-    def __init__(self, server):
+    With `links`, a pattern, only those of connections with such names.
+    """
+
+    def __init__(self, server, links: re.Pattern | None = None):
         self.server = server
+        self.links = links
         self.commands = []
 
     def __enter__(self):
         self._client = self.server.client()
+        self._ports = self.links and {
+            one["addr"].rpartition(":")[2] for one in self._client.client_list() if self.links.fullmatch(one["name"])}
         self._monitor = self._client.monitor().__enter__()
         self._thread = threading.Thread(target=self._collect, daemon=True)
         self._thread.start()
@@ -29,7 +35,7 @@ class RedisWatch:
             if words[0].upper() == "ECHO" and words[1:] == ["end-of-watch"]:
                 return
             # Commands that scripts run are theirs to test (Scripts); here it is what gateways ask for.
-            if entry["client_type"] != "lua":
+            if entry["client_type"] != "lua" and (self._ports is None or entry["client_port"] in self._ports):
                 self.commands.append([words[0].upper(), *words[1:]])
 
     def __exit__(self, kind, *_):
@@ -56,7 +62,7 @@ class RedisWatch:
     @staticmethod
     def _is_look(words):
         """Whether it looks at the outbox, calls for couriers, live processes, or the seal of what is written."""
-        return words[0] in ("EVAL", "EVALSHA") and any(
+        return words[0] == "GET" and words[1].endswith("#outbox-figures") or words[0] in ("EVAL", "EVALSHA") and any(
             word.endswith(("#outbox:next", "#sealed", "#workers", "#nodes")) or "#courier:" in word
             for word in words[3:])
 
@@ -69,4 +75,5 @@ class RedisWatch:
     @staticmethod
     def _is_heartbeat(words):
         """Whether it is the gateway's regular word that a user is connected, and nothing else."""
-        return words[0] == "EVALSHA" and any(re.fullmatch(r"user:[^#]+#online", word) for word in words[3:8])
+        return words[0] == "EVALSHA" and all(any(re.fullmatch(rf"user:[^#]+#{part}", word) for word in words[3:8])
+                                             for part in ("online", "places"))
