@@ -1,31 +1,50 @@
-import Configuration
-import Connections
-import Core
-import HTTPSurface
+public import Configuration
+public import Connections
+public import Core
+public import HTTPSurface
 import Reactors
-import Service
+public import Service
 
 /// A listening address: one socket for each shard, bound together, and the start of its connections.
-struct ListenerPlan: Sendable {
+public struct ListenerPlan: Sendable {
     /// Name in the log and in the ready file: `tls`, `plain`, `ops`.
-    let name: String
+    public let name: String
     /// `nil` for plain TCP; a reload may replace it before the address is open.
-    var tls: TLSContext?
-    let role: ListenerRole
-    let expectsProxyHeader: @Sendable (IPAddress?) -> Bool
-    let admission: any Admission
+    public var tls: TLSContext?
+    /// The routes of the address.
+    public let role: ListenerRole
+    /// Whether a client from there begins with a PROXY header.
+    public let expectsProxyHeader: @Sendable (IPAddress?) -> Bool
+    /// The judge of new connections.
+    public let admission: any Admission
     /// Address of the listener, with the port that the system gave.
-    let address: HostPort
+    public let address: HostPort
     /// A socket for each shard, which owns it once it listens; `nil` for a shard that could not start.
-    private(set) var descriptors: [Int32?]
+    public private(set) var descriptors: [Int32?]
 
     /// Maximum connections that the kernel queues for each socket until they are accepted.
     private static let backlog: Int32 = 4_096
 
+    /// The plan of an address that is bound; see ``bind(_:count:isShared:)``.
+    public init(
+        name: String, tls: TLSContext?, role: ListenerRole,
+        expectsProxyHeader: @escaping @Sendable (IPAddress?) -> Bool, admission: any Admission, address: HostPort,
+        descriptors: [Int32?]
+    ) {
+        self.name = name
+        self.tls = tls
+        self.role = role
+        self.expectsProxyHeader = expectsProxyHeader
+        self.admission = admission
+        self.address = address
+        self.descriptors = descriptors
+    }
+
     /// Binds a socket for each shard; the address is numeric, port 0 lets the system choose.
     ///
     /// Unless the address `isShared` with other processes, the first socket finds out whether another process uses it.
-    static func bind(_ address: HostPort, count: Int, isShared: Bool) throws(StartProblem) -> ([Int32], HostPort) {
+    public static func bind(_ address: HostPort, count: Int, isShared: Bool) throws(StartProblem) -> ([Int32], HostPort)
+    {
         let host = address.host == "localhost" ? "127.0.0.1" : address.host
         guard let numeric = IPAddress(text: host.utf8) else {
             throw StartProblem("\(address): listen on a numeric address, e.g. 0.0.0.0:8443")
@@ -47,7 +66,7 @@ struct ListenerPlan: Sendable {
     /// Starts listening with every socket; from then on they share the address with each other.
     ///
     /// The first one listens alone, so that of two processes that bound the address at once only one gets it.
-    func listen() throws(StartProblem) {
+    public func listen() throws(StartProblem) {
         do {
             for (index, raw) in descriptors.compactMap(\.self).enumerated() {
                 if index > 0 { Sockets.share(raw) }
@@ -60,7 +79,7 @@ struct ListenerPlan: Sendable {
     }
 
     /// Closes the sockets of shards that could not start: the kernel would assign them clients that no thread accepts.
-    mutating func close(_ shards: some Sequence<Int>) {
+    public mutating func close(_ shards: some Sequence<Int>) {
         for shard in shards {
             guard let raw = descriptors[shard] else { continue }
             descriptors[shard] = nil
