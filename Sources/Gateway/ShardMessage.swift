@@ -2,6 +2,7 @@ import Bus
 import Connections
 import Core
 import Fleet
+import HTTPSurface
 import Operations
 import Topics
 import Transports

@@ -1,7 +1,6 @@
 public import Configuration
 public import Connections
 public import Core
-public import HTTPSurface
 import Reactors
 public import Service
 
