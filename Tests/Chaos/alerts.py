@@ -42,7 +42,7 @@ EXPECTED = {
     "thread_cannot_start": "ThreadFailed", "shard_hangs": "LoopStuck", "memory_short": "MemoryShort",
     "revocations_of_another_type": "RightsUnreadable", "default_user_is_off": "RedisCannotLoad",
     "redis_may_evict": "RedisEvicts", "redis_nearly_full": "RedisNearlyFull",
-    "redis_stops_to_write": "RedisPersistenceSwitched",
+    "redis_stops_to_write": "RedisPersistenceSwitched", "bridge_without_its_right": "BridgeDown",
 }
 #: Faults whose installation breaks the promise before the fault does: the certificate is short-lived from the start.
 BROKEN_BEFORE = {"certificate_ended"}

@@ -6,6 +6,7 @@ import json
 import secrets
 import signal
 import time
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -204,7 +205,8 @@ def test_a_session_is_closed_on_another_node_with_a_reason_of_the_table(fleet):
             (ended,) = eventually(
                 lambda: [one for one in fleet.ask("sessions?user=eve")["sessions"] if one["closed"]], 5, "its end")
             assert (ended["id"], ended["why"], ended["topics"]) == (session["id"], "policy_violation", ["order:eve"])
-            assert session["since"] == ended["since"] < ended["closed"]
+            begun = [datetime.fromisoformat(one["since"]) for one in (session, ended)]
+            assert abs(begun[0] - begun[1]) <= timedelta(milliseconds=5) and ended["since"] < ended["closed"]
             assert (ended["user"], ended["address"], ended["dialect"]) == ("eve", "127.0.0.1", "native")
             again = http.post(f"/v1/sessions/{session['id']}/close")
             assert (again.status_code, error_code(again)) == (404, "not_found")

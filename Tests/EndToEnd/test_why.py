@@ -371,8 +371,9 @@ def test_an_erasure_reaches_the_records_of_all_gateways(fleet, user, topic):
     assert all(one.get("user") != user for one in trace["sessions"])
 
 
-def test_without_a_record_the_answer_says_so(gateway, user, topic):
-    gw = gateway("--trace-bytes-max", "0", keys=KEYS)
+def test_without_a_record_the_answer_says_so(gateway, server, user, topic):
+    # A Redis of its own: a gateway that another test has ended would be a reason, too.
+    gw = gateway("--trace-bytes-max", "0", server=server, keys=KEYS)
     offset = gw.publish(topic)["offset"]
     with gw.http(READER) as http:
         def told():
