@@ -285,7 +285,6 @@ public final class CallLink: RedisSocketOwner, RedisLinks {
     /// Loads the scripts that the server lacks, ahead of any further call.
     private func looked(_ facts: ServerFacts, _ value: RESPValue) {
         guard value.failure?.reaction != .reconnect else { return }
-        // No caller waits for these either.
         for index in registry.missing(value) { _ = send(registry.load(index).words, .load(index), deadlineMs: Int.max) }
         tell(seal?.look(facts))
         guard let call = seal?.question(facts, nowMs: context.reactor.nowMs) else { return becomeReady(facts) }
@@ -298,6 +297,7 @@ public final class CallLink: RedisSocketOwner, RedisLinks {
     /// Settles whether positions of the last run count, before the first call of other users in this run.
     private func sealed(_ facts: ServerFacts, _ value: RESPValue) {
         guard value.failure?.reaction != .reconnect else { return }
+        if let failure = value.failure, RunSeal.waits(failure, facts) { return reconnect(failure) }
         tell(seal?.took(value, facts))
         becomeReady(facts)
     }

@@ -78,6 +78,13 @@ struct RunSeal {
         return ScriptCall(script: script, keys: keys, arguments: arguments)
     }
 
+    /// Whether a new connection asks once more before it serves: memory is short, and passes.
+    ///
+    /// Without the `+`, its first calls would begin new epochs of topics whose events are all there.
+    static func waits(_ failure: RedisFailure, _ facts: ServerFacts) -> Bool {
+        facts.isDurable && failure.kind == .outOfMemory
+    }
+
     /// Takes the answer to ``question(_:nowMs:)``; returns a change, if there is one.
     ///
     /// After an error a sealed connection stays sealed, and another has no `+` until Redis answers.

@@ -85,6 +85,26 @@ def test_a_restart_is_invisible_though_the_server_has_forgotten_the_scripts(gate
     assert audit(gw, topic)["ledger"]["resets"] == 0
 
 
+def test_a_restart_is_invisible_though_the_server_has_no_memory_at_first(gateway, redis_server, topic):
+    """Refused for want of memory, the question about the run counted as answered: a connection served without the `+`,
+    and its first publishes began new epochs."""
+    redis_server.start(*SYNCED)
+    gw = gateway(server=redis_server, limits={"redisProbeMs": 60_000})
+    with gw.client() as client, gw.http() as http:
+        epoch = client.subscribe(topic)["epoch"]
+        for number in range(1, 5):
+            if number == 3:
+                redis_server.kill()
+                redis_server.start(*SYNCED, "--maxmemory", "1")
+                with redis_server.client() as redis:
+                    eventually(lambda: redis.info("errorstats").get("errorstat_OOM"), 10, "a question that is refused")
+                    redis.config_set("maxmemory", 0)
+            assert publish(http, topic, number) == {"topic": topic, "epoch": epoch, "offset": number}
+            client.expect("e", offset=number)
+        client.expect_nothing()
+    assert audit(gw, topic)["ledger"]["resets"] == 0
+
+
 def test_events_published_while_the_gateway_is_away_from_redis_are_fetched(gateway, redis_server, topic):
     """The subscription dies with Redis; what another gateway publishes first comes from the log."""
     redis_server.start(*SYNCED)

@@ -285,7 +285,7 @@ struct CatalogueReader {
             isSettled = true
             for script in scripts {
                 let descriptor = script.descriptor
-                for name in descriptor.calls + descriptor.steps + descriptor.callsOut.map(\.command) {
+                for name in [descriptor.calls, descriptor.steps, descriptor.callsOut.map(\.command)].joined() {
                     guard leftOut["command/" + name] != nil, script.isEmbedded else { continue }
                     if leaveOut(script.descriptor.scriptName, "it calls \(name), which is left out") {
                         isSettled = false
