@@ -22,7 +22,7 @@ from typing import NamedTuple
 import paths  # noqa: F401
 import night_rows  # noqa: F401  adds its faults
 from Fixtures.processes.prometheus import Prometheus
-from Fixtures.waiting import eventually
+from Fixtures.waiting import eventually, pass_time
 from night_faults import FAULTS
 from night_site import Site
 
@@ -117,7 +117,7 @@ def play(name: str, directory: Path, observed_seconds: float = OBSERVED_SECONDS)
             if expected in firing and seconds is None:
                 seconds = passed
             others |= firing - {expected}
-            time.sleep(0.2)  # lint:allow between two looks, with a deadline
+            pass_time(0.2, "Prometheus looks at its rules once a second")
         next(steps, None)
     return Found(seconds, sorted(others), had_fired)
 

@@ -5,7 +5,6 @@ import datetime
 import json
 import signal
 import threading
-import time
 from types import SimpleNamespace
 
 import pytest
@@ -156,13 +155,12 @@ class Stream(threading.Thread):
 
     def __init__(self, db, topic):
         super().__init__(daemon=True)
-        self.emitter, self.count, self.is_over = Emitter(db).to(topic), 0, False
+        self.emitter, self.count, self.over = Emitter(db).to(topic), 0, threading.Event()
 
     def run(self):
-        while not self.is_over:
+        while not self.over.wait(0.002):
             self.emitter.emit("number", {"n": self.count})
             self.count += 1
-            time.sleep(0.002)  # lint:allow the pace of a backend
 
     def emits(self, more: int) -> None:
         wanted = self.count + more
@@ -176,12 +174,12 @@ def streaming(db, topic):
     try:
         yield stream
     finally:
-        stream.is_over = True
+        stream.over.set()
         stream.join()
 
 
 def all_heard(client, stream) -> None:
-    stream.is_over = True
+    stream.over.set()
     stream.join()
     numbers = [client.expect("number", offset=n + 1, timeout=15)["data"]["n"] for n in range(stream.count)]
     assert numbers == list(range(stream.count))
