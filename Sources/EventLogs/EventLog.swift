@@ -167,16 +167,16 @@ public final class EventLog: TopicReader {
             giveBack(paid)
             return completion(.failure(.storeOverloaded))
         }
+        guard let payer else { return }
+        budgets.published(
+            payer, bytes: event.data.count, on: topic, us: scripts.publishUs, nowMs: reactor.nowMs)
     }
 
     /// Pays for the time of a publish and for the bytes that it leaves.
     private func pay(
         _ payer: Payer?, _ topic: Topic, _ event: PublishCall.Event, _ policy: NamespacePolicy
     ) -> Result<KeptBudget.Paid?, Refusal> {
-        guard let payer else { return .success(nil) }
-        budgets.published(
-            payer, bytes: event.data.count, on: topic, us: scripts.publishUs, nowMs: reactor.nowMs)
-        guard payer.kind != .service else { return .success(nil) }
+        guard let payer, payer.kind != .service else { return .success(nil) }
         let kept = KeptEvent(
             bytes: policy.logEventsMax == 0 ? 0 : event.loggedBytes, eventsMax: policy.logEventsMax,
             bytesMax: policy.logBytesMax, seconds: policy.logSeconds,
