@@ -8,6 +8,7 @@ import HTTPCodec
 public import Operations
 import Reactors
 public import Rights
+import Service
 import Topics
 public import Transports
 
@@ -105,7 +106,8 @@ public final class Router {
         health = HealthRoute(
             health: context.health, figures: services.metrics.figures, nodeName: services.reading.nodeName)
         fleet = FleetRoute(
-            context: context, fleet: services.fleet, queues: services.queues, figures: services.metrics.figures)
+            context: context, fleet: services.fleet, queues: services.queues, figures: services.metrics.figures,
+            reads: SharedReads(lifeMs: FleetService.answerLifeMs) { [clock = context.clock] in clock.nowMs })
         traces = TraceRoute(
             context: context, topics: services.topics, access: services.access, reading: services.reading,
             fleet: services.fleet)
@@ -228,10 +230,10 @@ public final class Router {
         case .slowSessions: fleet.ask(.slow, as: "sessions", request, respond)
         case .talkers: fleet.ask(.talkers, as: "talkers", request, respond)
         case .closeSession: fleet.close(request, respond)
-        case .outbox: fleet.outbox(request, respond)
-        case .workers: fleet.workers(request, respond)
-        case .couriers: fleet.couriers(request, respond)
-        case .webhooks: fleet.webhooks(request, respond)
+        case .outbox: fleet.read(.outbox, request, respond)
+        case .workers: fleet.read(.workers, request, respond)
+        case .couriers: fleet.read(.couriers, request, respond)
+        case .webhooks: fleet.read(.webhooks, request, respond)
         case .openAPI: description.answer(request, respond)
         case .command: commands.answer(request, name: request.segments[2], respond)
         }

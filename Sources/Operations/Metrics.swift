@@ -163,6 +163,13 @@ public struct Metrics: Sendable {
         page.gauge("switchboard_hops_waiting", sum(\.relaysWaiting))
         page.counter("switchboard_hops_failed_total", sum(\.relaysFailed))
         page.counter("switchboard_hops_refused_total", sum(\.relaysRefused))
+        page.counter(
+            "switchboard_fleet_questions_total",
+            [
+                ("outcome", "whole", sum(\.fleetWhole)), ("outcome", "partial", sum(\.fleetPartial)),
+                ("outcome", "shared", sum(\.fleetShared)), ("outcome", "refused", sum(\.fleetRefused)),
+                ("outcome", "declined", sum(\.fleetDeclined)),
+            ])
     }
 
     private func asks(_ page: inout MetricsPage) {

@@ -58,6 +58,16 @@ public final class ShardStatistics: Sendable {
     public let relaysFailed = Counter()
     /// Relayed messages that are forged, repeated or out of order.
     public let relaysRefused = Counter()
+    /// Questions over all nodes to which every node has answered.
+    public let fleetWhole = Counter()
+    /// Questions over all nodes of whose answers something is missing.
+    public let fleetPartial = Counter()
+    /// Callers that got the answer to another's question over all nodes.
+    public let fleetShared = Counter()
+    /// Questions over all nodes that were refused to callers.
+    public let fleetRefused = Counter()
+    /// Questions of other nodes that were refused.
+    public let fleetDeclined = Counter()
     /// HTTP requests answered.
     public let requests = Counter()
     /// Publishes committed over HTTP.

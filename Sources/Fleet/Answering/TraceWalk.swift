@@ -16,7 +16,7 @@ final class TraceWalk: FleetWalk {
         let open: OpenTransports
         let trace: SessionTrace
         let clock: ShardClock
-        /// Gateways that have gone; told by one shard.
+        /// Gateways that have gone; one shard of a node reports them.
         let gone: [WhyFacts.GoneNode]
     }
 
@@ -95,10 +95,7 @@ final class TraceWalk: FleetWalk {
 
     /// A session that lost the event stands before one that did not.
     private func row(_ session: TracedSession) -> FleetRow {
-        var id = parts.nodeName + [UInt8(ascii: ".")]
-        id.append(decimal: parts.shard)
-        id.append(UInt8(ascii: "."))
-        id.append(decimal: Int(session.number))
+        let id = ShardAddress(node: parts.nodeName, shard: parts.shard).id(ofSession: session.number)
         let isLost = event.map { event in session.stays.contains { $0.fate(of: event).word.isLoss } } ?? false
         let content = SessionRow.text(session, id: id, node: parts.nodeName, about: event, wallMs: wallMs)
         return FleetRow(key: id, figures: [isLost ? 1 : 0], content: content)

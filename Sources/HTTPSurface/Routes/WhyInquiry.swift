@@ -48,7 +48,7 @@ final class WhyInquiry {
                 facts.sessions = rows.facts
                 facts.recordedSinceMs = rows.recordedSinceMs
                 facts.goneNodes = rows.gone
-                facts.unanswered = result.unanswered.map { String(decoding: $0, as: UTF8.self) }
+                facts.unanswered = result.incomplete.map { String(decoding: $0, as: UTF8.self) }
                 facts.revokedUntil = route.context.gate.revokedUntil(user)
                 askRights()
             }

@@ -33,6 +33,10 @@ extension MetricGroup {
                 "switchboard_hops_refused_total",
                 "Messages on the node's channel that no other node sent, or sent before.",
                 mend: "somebody who is no gateway speaks on a gateway's channel: look at the users of Redis"),
+            .counter(
+                "switchboard_fleet_questions_total",
+                "Questions over all nodes, by outcome; `declined` are other nodes' questions.", by: ["outcome"],
+                mend: "`partial`: the answer names the nodes and the cause; `refused` and `declined`: ask less often"),
             .counter("switchboard_asks_total", "Questions to services outside."),
             .counter("switchboard_asks_shared_total", "Callers answered by a question that others asked."),
             .counter("switchboard_asks_kept_total", "Questions whose answers were kept."),

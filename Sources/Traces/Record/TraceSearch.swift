@@ -43,6 +43,8 @@ public struct TraceSearch {
     /// The sessions of the answer; `nil` while they are being found.
     private var numbers: Set<UInt32>?
     private var fold = SessionFold()
+    /// The number of sessions that have ended and fit, whatever the limit; 0 where others are wanted, too.
+    public private(set) var total = 0
 
     /// Searches for the newest `limit` sessions; `about` leaves out what concerns other topics.
     init(_ ring: TraceRing, _ filter: Filter, about: Topic?, limit: Int, nowMs: Int) {
@@ -99,8 +101,12 @@ public struct TraceSearch {
             && (filter.topic == nil || ofTopic.contains(number))
     }
 
-    private func chosen() -> Set<UInt32> {
-        if filter.isClosedOnly { return Set(closed.lazy.filter { fits($0) }.suffix(limit)) }
+    private mutating func chosen() -> Set<UInt32> {
+        if filter.isClosedOnly {
+            let found = closed.filter { fits($0) }
+            total = found.count
+            return Set(found.suffix(limit))
+        }
         let smallest =
             [filter.user.map { _ in ofUser }, filter.address.map { _ in ofAddress }, filter.topic.map { _ in ofTopic }]
             .compactMap(\.self).min { $0.count < $1.count } ?? all
