@@ -256,10 +256,17 @@ def test_a_node_that_does_not_answer_is_named_within_the_deadline(fleet, tmp_pat
         mute.kill()
 
 
-def test_too_many_questions_get_429_and_so_do_reads_of_queues(fleet, tmp_path, certificate):
+def test_too_many_questions_get_429_and_so_do_reads_of_queues_but_no_erasure(fleet, tmp_path, certificate):
+    """An erasure beyond the rate was dropped in silence, and the user's sessions stayed in the records."""
     gateway = fleet.gateway(tmp_path / "few", certificate, {"fleetQuestionsPerSecond": 1})
     try:
-        with gateway.http(key=READER) as http:
+        with fleet.gateways[1].client(token=sign(SECRET, "erased-eve", topics=["order:gone"])) as eve:
+            eve.subscribe("order:gone")
+        known = "sessions?user=erased-eve"
+        eventually(lambda: any(one["closed"] for one in fleet.ask(known)["sessions"]), 10, "its end")
+        with gateway.http(key=READER) as http, gateway.http(key=WRITER) as writer:
+            eventually(lambda: len(http.get("/v1/nodes").json().get("nodes", ())) >= 7, 20, "the other processes")
+
             def refused():
                 answers = [http.get(f"/v1/topics?limit={number}") for number in range(1, 12)]
                 answers += [http.get(f"/v1/{queue}") for queue in ("outbox", "workers", "couriers", "webhooks")]
@@ -272,6 +279,9 @@ def test_too_many_questions_get_429_and_so_do_reads_of_queues(fleet, tmp_path, c
             assert error_code(refusals[0]) == "rate_limited" and int(refusals[0].headers["retry-after"]) >= 1
             assert gateway.metric("switchboard_fleet_questions_total", outcome="refused") >= len(refusals)
             assert gateway.ops("/readyz").status_code == 200
+            for _ in range(5):
+                assert writer.delete("/v1/users/erased-eve/data").status_code == 202
+        eventually(lambda: fleet.ask(known)["total"] == 0, 10, "an empty record")
     finally:
         gateway.stop()
 

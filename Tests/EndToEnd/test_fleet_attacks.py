@@ -89,7 +89,7 @@ def test_a_question_of_another_node_is_answered_once_and_its_repetition_refused(
         for session in (f"{name}.999.1", f"{name}.0.99999999", "x"):
             other.send(other.message(other.question("close", 9, json.dumps({"session": session})), name), name)
             assert other.received()[2] == b"answer 9\n[0,null,false,[],[]]"
-    assert set(fleet.ask("nodes")["unanswered"]) <= {"Evil_123"}
+    assert fleet.ask("nodes")["unanswered"] == []
 
 
 def test_hostile_answers_of_a_node_are_its_own_fault_and_nobody_elses(fleet):
@@ -104,14 +104,14 @@ def test_hostile_answers_of_a_node_are_its_own_fault_and_nobody_elses(fleet):
             fleet_asks(other, http, lambda number, text=text: b"answer %d\n" % number + text, names, "version")
         fleet_asks(other, http, lambda number: b"refuse %d busy\n" % number, names, "busy")
         # A row is taken as it is. The largest numbers are no trap, also with the worker's row beside them.
-        row = b'[1,null,false,[],[["Evil_123",[],{"id":"Evil_123","role":"gateway"}]]]'
+        row = b'[1,null,false,[],[["x",[],{"id":"x","role":"gateway"}]]]'
         answer = fleet_asks(other, http, lambda number: b"answer %d\n" % number + row, names, None)
-        assert {"id": "Evil_123", "role": "gateway"} in answer["nodes"]
+        assert {"id": "x", "role": "gateway"} in answer["nodes"]
         huge = b"[9223372036854775807,null,true,[],[]]"
         answer = fleet_asks(other, http, lambda number: b"answer %d\n" % number + huge, names, None)
         assert answer["truncated"] is True and answer["total"] == 2**63 - 1
         other.leave()
-    eventually(lambda: "Evil_123" not in fleet.ask("nodes")["unanswered"], 20, "it is forgotten")
+    eventually(lambda: fleet.ask("nodes")["unanswered"] == [], 20, "it is forgotten")
 
 
 def fleet_asks(other, http, reply, names, reason):

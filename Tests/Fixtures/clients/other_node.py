@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import itertools
+import secrets
 import struct
 import time
 
@@ -14,12 +15,14 @@ from Fixtures.waiting import eventually
 class OtherNode:
     """A node with one shard, whose questions and answers are whatever a test writes."""
 
-    def __init__(self, db, name="Evil_123"):
-        self.db, self.name, self.numbers = db, name, itertools.count(1)
+    def __init__(self, db):
+        # Each process has a name of its own: of a known one, numbers that begin again are repetitions.
+        self.name = f"Evil_{secrets.token_hex(4)}"
+        self.db, self.numbers = db, itertools.count(1)
         self.secret = eventually(lambda: db.get("#node-secret"), 10, "the secret of all nodes")
         self.asked = 0
         self.ears = db.pubsub()
-        self.ears.subscribe(f"#node:{name}")
+        self.ears.subscribe(f"#node:{self.name}")
         eventually(lambda: (self.ears.get_message() or {}).get("type") == "subscribe", 10, "its channel")
 
     def __enter__(self):

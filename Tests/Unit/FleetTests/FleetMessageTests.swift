@@ -19,7 +19,7 @@ import Testing
 
     @Test(arguments: [
         "", "ask", "ask 1 2 nodes 0 1", "ask 1 2 nodes 0 1\n", "ask 1 2 nodes 0 1\n[]", "ask 1 2 nothing 0 1\n{}",
-        "ask 1 2 nodes 0 0\n{}", "ask 1 2 nodes 0 501\n{}", "ask 1 2 sessions 2 1\n{}", "ask -1 2 nodes 0 1\n{}",
+        "ask 1 2 nodes 0 0\n{}", "ask 1 2 nodes 0 501\n{}", "ask 1 2 sessions 3 1\n{}", "ask -1 2 nodes 0 1\n{}",
         "ask 99999999999999999999 2 nodes 0 1\n{}", "ask 1 2 nodes 0 1\n{\"nothing\":\"x\"}",
         "ask 1 2 nodes 0 1\n{\"user\":1}", "answer\n", "answer x\n", "answer 1 2\n", "other 1\n",
         "refuse 1\n", "refuse 1 x\n", "refuse x busy\n", "refuse 1 busy 2\n",
