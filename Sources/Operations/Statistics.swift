@@ -118,7 +118,7 @@ public final class ShardStatistics: Sendable {
     public let loop: LoopStatistics
     /// Events and deliveries by namespace.
     public let namespaces: NamespaceStatistics
-    /// The publish of this node that is being timed.
+    /// The publishes of this node that are being timed.
     public let timed: TimedPublishes
     /// Times from reading a publish to the last write of its event on this shard.
     public let deliveryLatency = DurationHistogram(
