@@ -38,8 +38,10 @@ public final class ShardStatistics: Sendable {
     public let recovered = Counter()
     /// Events fetched from the log to close a hole.
     public let repaired = Counter()
-    /// Gaps reported.
+    /// Gaps reported, other than those of conflation.
     public let gaps = Counter()
+    /// Gaps in the queues of clients that read too slowly, where their namespace wants it so.
+    public let conflationGaps = Counter()
     /// Messages of clients.
     public let messagesIn = Counter()
     /// Sessions whose clients poll.

@@ -90,8 +90,12 @@ extension MetricGroup {
                 "switchboard_repaired_total", "Events fetched to close a hole.",
                 mend: "often: a link to Redis loses events, see `switchboard_redis_resubscribes_total`"),
             .counter(
-                "switchboard_gaps_total", "Holes that were told.",
+                "switchboard_gaps_total", "Holes that were told, but for those of conflation.",
                 mend: "a log is too short for how long clients are away, or Redis lost data"),
+            .counter(
+                "switchboard_conflation_gaps_total",
+                "Holes told to clients that read too slowly, in namespaces that want conflation.",
+                mend: "grows fast: clients read too slowly; fewer topics for each client, or fewer events"),
             .counter("switchboard_messages_received_total", "Messages of clients."),
             .counter("switchboard_channel_messages_total", "Messages on channels."),
             .counter(
