@@ -236,9 +236,11 @@ public final class EventLog: TopicReader {
     ///
     /// A group that waited for the call before has the time to the millisecond.
     private func time(_ group: PublishQueue<Publisher>.Group) {
+        guard let event = group.events.first else { return }
         let readMs = group.deadlineMs - limits.redisCallMs
         let readUs = readMs < reactor.nowMs ? readMs * 1_000 : reactor.nowUs
-        statistics.timed.offer(group.topic, readUs: readUs, data: group.events.first?.data ?? [])
+        statistics.timed.offer(
+            group.topic, event.name, event.id?.id, data: event.data, readUs: readUs, nowUs: reactor.nowUs)
     }
 
     /// Answers the publishers; for stored events once the replicas have them, where that is required.

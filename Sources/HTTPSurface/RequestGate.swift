@@ -34,10 +34,10 @@ struct RequestGate {
             return .failure(Refusal(.badRequest, "the path is malformed"))
         }
         let match = GatewayRoutes.match(head.method, segments)
-        let command = router.command(match, segments, head.method)
+        let called = router.called(match, segments, head.method)
         let routes = context.answers.routes
-        let place = isPolling ? AnsweredRoutes.Other.polling.rawValue : routes.place(match, command)
-        return caller(head, segments, match, command, origin).map { caller in
+        let place = isPolling ? AnsweredRoutes.Other.polling.rawValue : routes.place(match, called?.route)
+        return caller(head, segments, match, called?.command, origin).map { caller in
             let limits = context.limits
             var bytesMax = caller.isAnonymous ? limits.anonymousBodyBytesMax : limits.bodyBytesMax
             if isPolling { bytesMax = PollingRoute.bodyBytesMax(limits) }

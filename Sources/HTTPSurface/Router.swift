@@ -118,12 +118,13 @@ public final class Router {
 
     // MARK: Request heads
 
+    /// The command that a request calls, and the command's own route when the request has its path.
+    typealias Called = (command: CommandDescriptor, route: HTTPRoute?)
+
     /// The command that a request calls, by its name or by a route of its own; `nil` for any other request.
-    func command(
-        _ match: GatewayRoutes.Match, _ segments: [String], _ method: HTTPMethod
-    ) -> CommandDescriptor? {
+    func called(_ match: GatewayRoutes.Match, _ segments: [String], _ method: HTTPMethod) -> Called? {
         switch match.judged?.name {
-        case .command: commands.command(segments[2])
+        case .command: commands.command(segments[2]).map { ($0, nil) }
         case nil: commands.route(method, segments)
         default: nil
         }
@@ -140,7 +141,7 @@ public final class Router {
             return AnsweredRoutes.Other.eventStream.rawValue
         }
         let match = GatewayRoutes.match(head.method, segments)
-        return context.answers.routes.place(match, command(match, segments, head.method))
+        return context.answers.routes.place(match, called(match, segments, head.method)?.route)
     }
 
     /// The refusal of a request, in the form for the path's clients.

@@ -124,6 +124,7 @@ public struct Metrics: Sendable {
         page.counter("switchboard_recovered_total", sum(\.recovered))
         page.counter("switchboard_repaired_total", sum(\.repaired))
         page.counter("switchboard_gaps_total", sum(\.gaps))
+        page.counter("switchboard_conflation_gaps_total", sum(\.conflationGaps))
         page.counter("switchboard_messages_received_total", sum(\.messagesIn))
         page.counter("switchboard_http_requests_total", sum(\.requests))
         page.counter(

@@ -38,8 +38,10 @@ public final class ShardStatistics: Sendable {
     public let recovered = Counter()
     /// Events fetched from the log to close a hole.
     public let repaired = Counter()
-    /// Gaps reported.
+    /// Gaps reported, other than those of conflation.
     public let gaps = Counter()
+    /// Gaps in the queues of clients that read too slowly, where their namespace wants it so.
+    public let conflationGaps = Counter()
     /// Messages of clients.
     public let messagesIn = Counter()
     /// Sessions whose clients poll.
@@ -128,7 +130,7 @@ public final class ShardStatistics: Sendable {
     public let loop: LoopStatistics
     /// Events and deliveries by namespace.
     public let namespaces: NamespaceStatistics
-    /// The publish of this node that is being timed.
+    /// The publishes of this node that are being timed.
     public let timed: TimedPublishes
     /// Times from reading a publish to the last write of its event on this shard.
     public let deliveryLatency = DurationHistogram(

@@ -64,6 +64,18 @@ public indirect enum ValueType: Hashable, Sendable {
         }
     }
 
+    /// Number of types in it, itself included; `named` says it of a declared type.
+    func size(_ named: (String) -> Int) -> Int {
+        switch self {
+        case .any, .string, .int, .number, .bool, .null, .literal: 1
+        case .named(let name): named(name)
+        case .list(let element): 1 + element.size(named)
+        case .union(let types): types.reduce(1) { $0 + $1.size(named) }
+        case .object(let members, let others):
+            members.reduce(1 + (others?.size(named) ?? 0)) { $0 + $1.type.size(named) }
+        }
+    }
+
     /// The type with other types in place of the declared types that it names.
     func replacing(_ other: (String) -> ValueType) -> ValueType {
         switch self {
