@@ -167,7 +167,7 @@ class Inspector {
   #answered(name, answer) {
     this.#lastAnswer = Date.now();
     this.#failures.delete(name);
-    this.#missing.set(name, this.nodes.missing(answer?.unanswered));
+    this.#missing.set(name, this.nodes.missing(answer ?? {}));
     this.#tellFaults();
     if (this.#failures.size > 0) return;
     if (!this.#isPaused) this.#pulse('live', `Live, ${time(this.#lastAnswer)}`);

@@ -17,12 +17,9 @@ export class Nodes {
     return name === undefined || name === id ? id : `${name} (${id})`;
   }
 
-  /** The names of those that did not answer, with the reason where one is given. */
-  missing(unanswered = []) {
-    return unanswered.map((one) => {
-      if (typeof one === 'string') return this.name(one);
-      const reason = one.reason ?? one.why;
-      return this.name(one.node ?? one.id ?? '?') + (reason ? `: ${reason}` : '');
-    });
+  /** The names of those whose answer is missing or not whole, with the reason where one is given. */
+  missing({ unanswered = [], reasons = [] }) {
+    const words = new Map(reasons.map(({ node, reason }) => [node, reason]));
+    return unanswered.map((id) => this.name(id) + (words.has(id) ? `: ${words.get(id).replaceAll('_', ' ')}` : ''));
   }
 }
