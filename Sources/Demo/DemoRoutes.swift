@@ -1,16 +1,18 @@
 import HTTPSurface
 
-/// The demo's pages, and the paths below `/demo` that they request: guests, the order, phones.
+/// The demo's pages, and the paths below `/demo` that they request: guests, the order, phones, the inspector.
 ///
 /// Thread: the shard's.
 struct DemoRoutes: ExtraRoutes {
     private let guests: GuestRoute?
     private let orders: OrderRoute
     private let phones: PhoneRoute?
+    private let inspector: InspectorKeyRoute
 
     init(_ site: DemoSite, _ parts: ExtraRouteParts) {
         guests = site.guests.map { GuestRoute(context: parts.context, commands: parts.commands, guests: $0) }
         orders = OrderRoute(context: parts.context, topics: parts.topics, reactor: parts.reactor, site: site)
+        inspector = InspectorKeyRoute(key: site.apiKey)
         phones = site.phones.map { PhoneRoute(context: parts.context, phones: $0) }
     }
 
@@ -26,6 +28,7 @@ struct DemoRoutes: ExtraRoutes {
         case ("guest", 2):
             guard let guests else { return false }
             guests.answer(request, respond)
+        case ("inspector", 2): inspector.answer(request, respond)
         case ("order", 2): orders.answer(request, respond)
         case ("phone", 3...):
             guard let phones else { return false }
