@@ -54,7 +54,7 @@ struct TypeTable {
         let prefix = TypeTable.qualified("", file)
         for name in names.sorted() where entries[prefix + name] == nil {
             let known = entries.values.filter { $0.file.pack == file.pack }.map { $0.type.name.dropFirst(prefix.count) }
-            let hint = NearestName.hint((known.map { String($0) } + ValueType.words.keys).sorted(), to: name)
+            let hint = NearestName.hint((known.map { String($0) } + ValueType.words).sorted(), to: name)
             problems.append(
                 ScriptProblem(
                     file: file.path, line: line, message: "@\(tag.rawValue): there is no type \(name)" + hint))

@@ -13,6 +13,11 @@ import Testing
         #expect(value.type.description == text && value.text == "a text, with {" && value.untyped == nil)
     }
 
+    @Test(arguments: ValueType.words) func everyWordIsAType(_ word: String) throws {
+        #expect(ValueType(word: word)?.description == word)
+        #expect(try DeclaredValue(header: word).type == ValueType(word: word))
+    }
+
     @Test func spacesAndLinesBetweenWordsMeanNothing() throws {
         let value = try DeclaredValue(header: "{a :string,\nb? : int | null ,\n* : [ bool ] }--text")
         #expect(value.type.description == "{a: string, b?: int|null, *: [bool]}" && value.text == "text")
