@@ -148,6 +148,13 @@ def test_a_question_keeps_the_focus_and_gives_it_back(window, fleet):
     window.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
     expect(button).to_be_focused()
+    # A question belongs to its page.
+    window.keyboard.press("Enter")
+    expect(dialog).to_be_visible()
+    window.goto(f"{fleet.inspector}#/slow")
+    expect(dialog).to_have_count(0)
+    window.goto(f"{fleet.inspector}#/sessions?user=ann")
+    button.focus()
     # Rows are drawn anew every second: the focus stays.
     asked = len(window.requests)
     eventually(lambda: window.wait_for_timeout(200) or len(window.requests) > asked + 2, 20, "two more answers")

@@ -116,6 +116,8 @@ class Inspector {
     this.#tick = 0;
     this.#failures.clear();
     this.#missing.clear();
+    // A question belongs to the page that asked it.
+    for (const dialog of document.querySelectorAll('dialog')) dialog.close();
     element('content').replaceChildren();
     for (const id of ['done', 'problem', 'unanswered']) tell(id, '');
   }

@@ -19,8 +19,8 @@ export class Table {
     this.#columns = columns;
     this.#key = key;
     this.#empty = make('p', { class: 'empty muted' }, empty);
-    const heads = columns.map(({ label, kind }) =>
-      make('th', { scope: 'col', role: 'columnheader', class: kind }, label));
+    const heads = columns.map(({ label, kind, actions }) =>
+      make('th', { scope: 'col', role: 'columnheader', class: actions ? 'actions' : kind }, label));
     // On a phone a row becomes a card, unless it has a name and a figure only.
     this.table = make('table', { role: 'table', class: columns.length > 2 ? 'cards' : null },
       make('caption', { class: 'visually-hidden' }, caption),

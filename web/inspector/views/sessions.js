@@ -14,7 +14,8 @@ const isOpen = ({ closed }) => closed === null;
 export function sessionTable(app, caption, empty) {
   const columns = [
     { label: 'Session', text: ({ id }) => id, kind: 'code brief' },
-    { label: 'Caller', text: who, href: ({ user }) => (user === null ? null : link('sessions', { user })) },
+    { label: 'Caller', text: who, kind: 'name',
+      href: ({ user }) => (user === null ? null : link('sessions', { user })) },
     { label: 'State', state: ({ closed, why }) => (closed === null ? ['good', 'Open']
       : [why === 'normal' || why === 'restart' ? 'plain' : 'warned', `Ended ${time(closed)}: ${why}`]) },
     { label: 'Waiting', kind: 'number', text: ({ queuedBytes, waitingMs }) => (queuedBytes === 0 ? '–'
