@@ -69,7 +69,8 @@ public final class Router {
     }
 
     private let context: HTTPContext
-    private let pages: PageCheck
+    private let operators: OperatorLog
+    private let inspector: InspectorRoute
     private let broadcast: BroadcastRoute
     private let supabase: SupabaseRoute
     private let topics: TopicRoute
@@ -84,6 +85,7 @@ public final class Router {
     private let description: OpenAPIRoute
     private let polling: PollingRoute
     private let extra: (any ExtraRoutes)?
+    let pages: PageCheck
     let crossOrigin: CrossOrigin
     let opener: SessionOpener
 
@@ -91,6 +93,8 @@ public final class Router {
     public init(_ context: HTTPContext, _ services: Services) {
         self.context = context
         pages = PageCheck(context: context)
+        operators = OperatorLog(context: context)
+        inspector = InspectorRoute(pages: pages)
         crossOrigin = CrossOrigin(origins: context.gate.origins)
         opener = SessionOpener(context, services.polling)
         broadcast = BroadcastRoute(context: context, topics: services.topics, access: services.access)
@@ -171,21 +175,15 @@ public final class Router {
         if case .front = role, CrossOrigin.isPreflight(request.head) {
             return respond(crossOrigin.preflight(request.head))
         }
+        let respond = operators.noting(request, onOperations: role.isOperations, respond)
         switch role {
         case .operations:
             if operations.answers(request, isPrivate: true, respond) { return }
+            if inspector.answers(request, respond) { return }
+            if answers(request, servesOperations: false, respond) { return }
         case .front(let servesOperations):
             if polling.owns(request.head.path) { return polling.answer(request, respond) }
-            switch request.match {
-            case .route(let route):
-                if answer(route, request, servesOperations: servesOperations, respond) { return }
-            case .otherMethods(let methods, let route):
-                if !route.isOfOperations || servesOperations {
-                    return respond(.methodNotAllowed(methods, keepAlive: true))
-                }
-            case .none:
-                if commands.answers(request, respond) { return }
-            }
+            if answers(request, servesOperations: servesOperations, respond) { return }
             if context.dialects.opensWebSocket(request.head) {
                 return respond(
                     .refusal(
@@ -202,6 +200,18 @@ public final class Router {
             }
         }
         respond(.refusal(Refusal(.notFound, "there is no such path"), keepAlive: true))
+    }
+
+    /// Answers a request to a route of the gateway's own or of a command; false where this listener has none.
+    private func answers(_ request: HTTPRequest, servesOperations: Bool, _ respond: @escaping Respond) -> Bool {
+        switch request.match {
+        case .route(let route): return answer(route, request, servesOperations: servesOperations, respond)
+        case .otherMethods(let methods, let route):
+            guard !route.isOfOperations || servesOperations else { return false }
+            respond(.methodNotAllowed(methods, keepAlive: true))
+            return true
+        case .none: return commands.answers(request, respond)
+        }
     }
 
     /// Answers a request to one of the gateway's own routes; false where this listener does not serve it.
