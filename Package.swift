@@ -168,7 +168,7 @@ let package = Package(
             [
                 "Calls", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "Fleet", "HTTPCodec",
                 "Operations", "Reactors", "RedisLink", "Rights", "Service", "Topics", "Connections", "Traces",
-                "Transports", "WebSocketCodec",
+                "Transports", "WebPages", "WebSocketCodec",
             ]),
         room(
             "Gateway",
@@ -182,7 +182,7 @@ let package = Package(
             "Demo",
             [
                 "Calls", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "Gateway", "HTTPCodec",
-                "HTTPSurface", "Operations", "Reactors", "RedisLink", "Rights", "Service", "Connections", "WebPages",
+                "HTTPSurface", "Operations", "Reactors", "RedisLink", "Rights", "Service", "Connections",
             ]),
         room(
             "Worker",

@@ -1,18 +1,26 @@
-/// The embedded pages: the whole list of files the gateway serves, and nothing else can be asked for.
+/// The embedded pages: the whole list of files that a gateway serves, and nothing else can be asked for.
+///
+/// The inspector lies in `inspector`, the demo beside it.
 ///
 /// The build embeds what lies beside this file, and the client of `clients/js`, so nothing is listed here.
 public enum WebPages {
-    /// The files by URL path, each with its `Content-Type` and its bytes; `index.html` is at `/`.
+    /// The files by URL path, each with its `Content-Type` and its bytes; `index.html` is at the path of its folder.
     public static let files: [String: (contentType: String, bytes: [UInt8])] = {
         var files: [String: (contentType: String, bytes: [UInt8])] = [:]
         for (path, text) in EmbeddedFiles.all {
             guard let ending = path.split(separator: ".").last, let type = contentTypes[String(ending)] else {
                 preconditionFailure("web/\(path) is of no kind that pages are made of")
             }
-            files[path == "index.html" ? "/" : "/" + path] = (type, Array(text.utf8))
+            files[address(of: path)] = (type, Array(text.utf8))
         }
         return files
     }()
+
+    /// The URL path of a file.
+    private static func address(of path: String) -> String {
+        let parts = path.split(separator: "/")
+        return "/" + (parts.last == "index.html" ? parts.dropLast() : parts[...]).joined(separator: "/")
+    }
 
     private static let contentTypes = [
         "html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8",

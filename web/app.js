@@ -2,6 +2,7 @@
 import { ChatPanel } from '/chat.js';
 import { showConnection } from '/connection.js';
 import { Guest } from '/guest.js';
+import { followInspector } from '/inspector_link.js';
 import { NearbyPanel } from '/nearby.js';
 import { OrderPanel } from '/orders.js';
 import { OwnTopic } from '/own_topic.js';
@@ -27,3 +28,4 @@ new Tabs([
   { tab: 'nearby', name: 'Hearby', place: 'the map', start: () => new NearbyPanel(guest, own) },
 ]);
 guest.start();
+followInspector();

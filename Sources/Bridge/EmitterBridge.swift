@@ -24,6 +24,8 @@ public final class EmitterBridge: PatternLinkOwner {
     private var patterns: HomePatterns?
     private var backlog: BridgeBacklog
     private var samplers: [LineSampler]
+    /// For lines about lost events.
+    private var losses: LineSampler
     private var isAsking = false
     private var askMs = Int.min
     /// Whether the lease was free at the last look: then a node without a mark may take it, too.
@@ -58,6 +60,7 @@ public final class EmitterBridge: PatternLinkOwner {
         samplers = BridgeStatistics.Reason.allCases.map { _ in
             LineSampler(perSecond: context.limits.clientLinesPerSecond)
         }
+        losses = LineSampler(perSecond: context.limits.clientLinesPerSecond)
         let wish = KeyEvents.Wish(
             patterns: [EmitterPacket.pattern], channels: [context.keys.bridge], flags: nil,
             pingMs: context.limits.redisProbeMs, pongMs: context.limits.redisProbeTimeoutMs)
@@ -78,7 +81,7 @@ public final class EmitterBridge: PatternLinkOwner {
     /// Renews the lease and retries what failed; called four times a second.
     public func sweep(nowMs: Int) {
         let patienceMs = min(EmitterBridge.patienceMs, context.limits.idempotencySeconds * 500)
-        context.figures.lost.add(backlog.expire(beforeMs: nowMs - patienceMs))
+        lose(backlog.expire(beforeMs: nowMs - patienceMs), .late)
         backlog.retry()
         publish()
         if askMs <= nowMs { ask() }
@@ -130,7 +133,7 @@ public final class EmitterBridge: PatternLinkOwner {
     /// Takes a mark of a node, or a message of an emitter.
     public func patternMessage(_ channel: [UInt8], _ payload: [UInt8]) {
         guard channel == context.keys.bridge else {
-            if !backlog.receive(channel, payload, nowMs: reactor.nowMs) { context.figures.lost.add(1) }
+            if !backlog.receive(channel, payload, nowMs: reactor.nowMs) { lose(1, .noRoom) }
             return publish()
         }
         guard let mark = BridgeMark(payload) else { return }
@@ -218,6 +221,26 @@ public final class EmitterBridge: PatternLinkOwner {
         guard outcome.missing == 0 else { return }
         backlog.settle(entry.number, again: outcome.again)
         publish()
+    }
+
+    /// The reason why events are given up.
+    private enum Loss: String {
+        /// Redis did not take them in time.
+        case late
+        /// Too many waited.
+        case noRoom = "no_room"
+    }
+
+    private func lose(_ count: Int, _ loss: Loss) {
+        guard count > 0 else { return }
+        context.figures.lost.add(count)
+        guard let leftOut = losses.take(nowMs: reactor.nowMs) else { return }
+        context.log.write(
+            .warn, "events of emitters were lost",
+            [
+                ("count", "\(count)"), ("reason", loss.rawValue),
+                ("mend", "see why Redis does not take them, then let the backend emit them again"),
+            ] + (leftOut > 0 ? [("leftOut", "\(leftOut)")] : []))
     }
 
     private func refuse(_ reason: BridgeStatistics.Reason, _ entry: BridgeBacklog.Entry, _ detail: String) {

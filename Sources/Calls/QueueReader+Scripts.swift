@@ -1,6 +1,6 @@
 /// The reads, each in one call; time is Redis's own.
 extension QueueReader {
-    /// KEYS: streams.
+    /// KEYS: streams; ARGV: the number of the first ones whose last entry is wanted.
     ///
     /// For each: entries, age of the oldest in ms, time of the last in ms, and its field `reason`.
     static let streamsScript: StaticString = """
@@ -8,7 +8,7 @@ extension QueueReader {
         local now = time[1] * 1000 + math.floor(time[2] / 1000)
         for index, key in ipairs(KEYS) do
           local first = redis.call('XRANGE', key, '-', '+', 'COUNT', 1)[1]
-          local last = index == 1 and redis.call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
+          local last = index <= tonumber(ARGV[1]) and redis.call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
           local reason = ''
           for place = 1, last and #last[2] or 0, 2 do
             if last[2][place] == 'reason' then reason = string.sub(last[2][place + 1], 1, 500) end
@@ -33,27 +33,6 @@ extension QueueReader {
         for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], string.format('(%.0f', now), '+inf')) do
           all[#all + 1] = name
           all[#all + 1] = held[name] or 0
-        end
-        return all
-        """
-
-    /// KEYS: for each service its calls, its dead letters, and the mark of its courier.
-    static let servicesScript: StaticString = """
-        local time, all = redis.call('TIME'), {}
-        local now = time[1] * 1000 + math.floor(time[2] / 1000)
-        for index, key in ipairs(KEYS) do
-          if index % 3 == 0 then
-            all[index] = redis.call('EXISTS', key)
-          else
-            local first = redis.call('XRANGE', key, '-', '+', 'COUNT', 1)[1]
-            local last = redis.call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
-            local reason = ''
-            for place = 1, last and #last[2] or 0, 2 do
-              if last[2][place] == 'reason' then reason = string.sub(last[2][place + 1], 1, 500) end
-            end
-            all[index] = {redis.call('XLEN', key), first and math.max(0, now - string.match(first[1], '^%d+')) or 0,
-              last and tonumber(string.match(last[1], '^%d+')) or 0, reason}
-          end
         end
         return all
         """

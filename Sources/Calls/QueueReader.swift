@@ -1,4 +1,6 @@
 public import Core
+public import Operations
+import Reactors
 public import RedisLink
 
 /// Reads the work that waits in Redis for workers and couriers, for operators.
@@ -11,28 +13,41 @@ public final class QueueReader {
     private let link: any RedisCalls
     private let keys: Keys
     private let services: [String]
+    private let figures: NodeFigures
 
     private static let nonsense = Refusal(.internalError, "the store answered something that cannot be")
 
-    /// Reads by `link`; `services` are the outside services that scripts call.
-    public init(link: any RedisCalls, keys: Keys, services: [String]) {
-        (self.link, self.keys, self.services) = (link, keys, services)
+    /// Reads by `link`; `services` are the outside services that scripts call, and `figures` has what is read anyway.
+    public init(link: any RedisCalls, keys: Keys, services: [String], figures: NodeFigures) {
+        (self.link, self.keys, self.services, self.figures) = (link, keys, services, figures)
     }
 
-    private func ask(
-        _ script: StaticString, _ keys: [[UInt8]], _ completion: @escaping Completion,
-        _ write: @escaping ([RESPValue]) -> [UInt8]?
+    private func ask<Answer>(
+        _ script: StaticString, _ keys: [[UInt8]], _ argument: Int? = nil,
+        _ completion: @escaping (Result<Answer, Refusal>) -> Void, _ read: @escaping ([RESPValue]) -> Answer?
     ) {
         var call = RedisCall("EVAL")
         call.append(script)
         call.append(decimal: keys.count)
         for key in keys { call.append(key) }
+        if let argument { call.append(decimal: argument) }
         link.call(call) { result in
             completion(
                 result.mapError(\.refusal).flatMap { value in
-                    guard let text = value.elements.flatMap(write) else { return .failure(QueueReader.nonsense) }
-                    return .success(text)
+                    guard let answer = value.elements.flatMap(read) else { return .failure(QueueReader.nonsense) }
+                    return .success(answer)
                 })
+        }
+    }
+
+    /// Reads streams, and of the first `lastCount` also the last entry.
+    private func askStreams(
+        _ streams: [[UInt8]], lastCount: Int, _ completion: @escaping Completion,
+        _ write: @escaping ([QueueState]) -> [UInt8]?
+    ) {
+        ask(QueueReader.streamsScript, streams, lastCount, completion) { reply in
+            let states = reply.compactMap { $0.elements.flatMap(QueueState.init) }
+            return states.count == streams.count ? write(states) : nil
         }
     }
 
@@ -40,32 +55,33 @@ public final class QueueReader {
 
     /// Reads each stream of the outbox and the last entry that was given up.
     ///
-    /// With tagged names there are too many streams: then only those of the common slot are read.
+    /// With tagged names there are too many streams. Then the sums are those that a worker has stored, null without one,
+    /// and the streams are not listed.
     public func outbox(_ completion: @escaping Completion) {
-        let slot = keys.layout == .tagged ? HashSlot.of(keys.outbox) : 0
-        let streams = keys.outboxes(of: slot)
-        ask(QueueReader.streamsScript, [keys.outboxDead] + streams, completion) { [keys] reply in
-            guard let dead = reply.first?.elements.flatMap(QueueState.init), reply.count == streams.count + 1 else {
-                return nil
-            }
-            var lanes: [(name: [UInt8], state: QueueState)] = []
-            for (name, value) in zip(streams, reply.dropFirst()) {
-                guard let state = value.elements.flatMap(QueueState.init) else { return nil }
-                if state.entries > 0 { lanes.append((Array(keys.restOfCommon(name) ?? name[...]), state)) }
-            }
+        let streams = keys.layout == .tagged ? [] : keys.outboxes(of: 0)
+        let stored = keys.layout == .tagged ? figures.outbox.withLock { $0.figures } : nil
+        askStreams([keys.outboxDead] + streams, lastCount: 1, completion) { [keys] states in
+            let lanes = zip(streams, states.dropFirst()).filter { $0.1.entries > 0 }
+            let read = OutboxFigures(
+                entries: lanes.reduce(0) { $0 &+ $1.1.entries }, oldestMs: lanes.map(\.1.oldestMs).max() ?? 0)
+            let sums = keys.layout == .tagged ? stored : read
             var text: [UInt8] = [UInt8(ascii: "{")]
-            text.append(member: "entries", number: lanes.reduce(0) { $0 &+ $1.state.entries })
-            text.append(member: "oldestSeconds", number: (lanes.map(\.state.oldestMs).max() ?? 0) / 1_000)
+            text.append(member: "entries", numberOrNull: sums?.entries)
+            text.append(member: "oldestSeconds", numberOrNull: sums.map { $0.oldestMs / 1_000 })
             text.append(member: "lanes")
-            text.append(arrayOf: lanes) { text, lane in
-                text.append(UInt8(ascii: "{"))
-                text.append(member: "lane", string: lane.name)
-                text.append(member: "entries", number: lane.state.entries)
-                text.append(member: "oldestSeconds", number: lane.state.oldestMs / 1_000)
-                text.append(UInt8(ascii: "}"))
+            if keys.layout == .tagged {
+                text.append(text: "null" as StaticString)
+            } else {
+                text.append(arrayOf: lanes) { text, lane in
+                    text.append(UInt8(ascii: "{"))
+                    text.append(member: "lane", string: keys.restOfCommon(lane.0) ?? lane.0[...])
+                    text.append(member: "entries", number: lane.1.entries)
+                    text.append(member: "oldestSeconds", number: lane.1.oldestMs / 1_000)
+                    text.append(UInt8(ascii: "}"))
+                }
             }
-            text.append(member: "dead", number: dead.entries)
-            dead.appendLastError(to: &text)
+            text.append(member: "dead", number: states[0].entries)
+            states[0].appendLastError(to: &text)
             return text + [UInt8(ascii: "}")]
         }
     }
@@ -74,52 +90,36 @@ public final class QueueReader {
 
     /// Reads the number of partitions that each live worker holds, by its name.
     public func partitions(_ completion: @escaping (Result<[[UInt8]: Int], Refusal>) -> Void) {
-        var call = RedisCall("EVAL")
-        call.append(QueueReader.workersScript)
-        call.append(decimal: 2)
-        call.append(keys.workers)
-        call.append(keys.leases)
-        link.call(call) { result in
-            completion(
-                result.mapError(\.refusal).flatMap { value in
-                    guard let words = value.elements, words.count.isMultiple(of: 2) else {
-                        return .failure(QueueReader.nonsense)
-                    }
-                    var counts: [[UInt8]: Int] = [:]
-                    for index in stride(from: 0, to: words.count, by: 2) {
-                        if let name = words[index].bytes { counts[name] = max(0, words[index + 1].integer ?? 0) }
-                    }
-                    return .success(counts)
-                })
+        ask(QueueReader.workersScript, [keys.workers, keys.leases], nil, completion) { words in
+            guard words.count.isMultiple(of: 2) else { return nil }
+            var counts: [[UInt8]: Int] = [:]
+            for index in stride(from: 0, to: words.count, by: 2) {
+                if let name = words[index].bytes { counts[name] = max(0, words[index + 1].integer ?? 0) }
+            }
+            return counts
         }
     }
 
     // MARK: Couriers
 
-    /// Reads the calls of each outside service.
+    /// Reads the last calls of each outside service that were given up; the other figures are those of this node.
     public func services(_ completion: @escaping Completion) {
-        let names = services
+        let (names, known) = (services, figures.calls.withLock { $0 })
         guard !names.isEmpty else { return completion(.success(Array("[]".utf8))) }
-        let wanted = names.flatMap { [keys.calls(of: $0), keys.callsDead(of: $0), keys.courier(of: $0)] }
-        ask(QueueReader.servicesScript, wanted, completion) { reply in
-            guard reply.count == 3 * names.count else { return nil }
+        askStreams(names.map { keys.callsDead(of: $0) }, lastCount: names.count, completion) { dead in
             var text: [UInt8] = []
-            var isWhole = true
-            text.append(arrayOf: names.enumerated()) { text, service in
-                let parts = reply[(3 * service.offset)...].prefix(3).map { $0 }
-                guard let calls = parts[0].elements.flatMap(QueueState.init),
-                    let dead = parts[1].elements.flatMap(QueueState.init)
-                else { return isWhole = false }
+            text.append(arrayOf: zip(names, dead)) { text, service in
+                let calls = known[service.0]
                 text.append(UInt8(ascii: "{"))
-                text.append(member: "service", string: service.element)
-                text.append(member: "waiting", number: calls.entries)
-                text.append(member: "oldestSeconds", number: calls.oldestMs / 1_000)
-                text.append(member: "dead", number: dead.entries)
-                text.append(member: "served", json: (parts[2].integer == 1 ? "true" : "false").utf8)
-                dead.appendLastError(to: &text)
+                text.append(member: "service", string: service.0)
+                text.append(member: "waiting", numberOrNull: calls?.waiting)
+                text.append(member: "oldestSeconds", numberOrNull: calls.map { $0.oldestMs / 1_000 })
+                text.append(member: "dead", number: service.1.entries)
+                text.append(member: "served", json: (calls.map { "\($0.hasCourier)" } ?? "null").utf8)
+                service.1.appendLastError(to: &text)
                 text.append(UInt8(ascii: "}"))
             }
-            return isWhole ? text : nil
+            return text
         }
     }
 
@@ -127,7 +127,7 @@ public final class QueueReader {
 
     /// Reads the state of each receiver that a courier has served within a day.
     public func webhooks(_ completion: @escaping Completion) {
-        ask(QueueReader.webhooksScript, [keys.webhookFigures], completion) { reply in
+        ask(QueueReader.webhooksScript, [keys.webhookFigures], nil, completion) { reply in
             guard let nowMs = reply.first?.integer else { return nil }
             var receivers: [String: (couriers: Int, figures: WebhookFigures)] = [:]
             for index in stride(from: 1, to: reply.count - 1, by: 2) {

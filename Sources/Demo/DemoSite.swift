@@ -13,14 +13,17 @@ public final class DemoSite: Sendable {
     let guests: DemoGuests?
     /// The demo's phones; `nil` where no pushes are sent.
     let phones: DemoPhones?
+    /// The API key with which the demo's page opens the inspector.
+    let apiKey: [UInt8]
     private let isOrderRunning = Atomic<Bool>(false)
 
-    /// The demo of a gateway with these settings; `phones` are those that its pages show.
+    /// The demo of a gateway with these settings and an API key of it; `phones` are those that its pages show.
     ///
     /// Not inlined: the optimiser of Swift 6.3.1 ends with an error where it is.
     @inline(never)
-    public init(_ settings: GatewaySettings, phones: DemoPhones?) throws(StartProblem) {
+    public init(_ settings: GatewaySettings, apiKey: [UInt8], phones: DemoPhones?) throws(StartProblem) {
         guests = try DemoGuests(settings)
+        self.apiKey = apiKey
         self.phones = phones
     }
 

@@ -167,16 +167,16 @@ public final class EventLog: TopicReader {
             giveBack(paid)
             return completion(.failure(.storeOverloaded))
         }
+        guard let payer else { return }
+        budgets.published(
+            payer, bytes: event.data.count, on: topic, us: scripts.publishUs, nowMs: reactor.nowMs)
     }
 
     /// Pays for the time of a publish and for the bytes that it leaves.
     private func pay(
         _ payer: Payer?, _ topic: Topic, _ event: PublishCall.Event, _ policy: NamespacePolicy
     ) -> Result<KeptBudget.Paid?, Refusal> {
-        guard let payer else { return .success(nil) }
-        budgets.published(
-            payer, bytes: event.data.count, on: topic, us: scripts.publishUs, nowMs: reactor.nowMs)
-        guard payer.kind != .service else { return .success(nil) }
+        guard let payer, payer.kind != .service else { return .success(nil) }
         let kept = KeptEvent(
             bytes: policy.logEventsMax == 0 ? 0 : event.loggedBytes, eventsMax: policy.logEventsMax,
             bytesMax: policy.logBytesMax, seconds: policy.logSeconds,
@@ -236,9 +236,11 @@ public final class EventLog: TopicReader {
     ///
     /// A group that waited for the call before has the time to the millisecond.
     private func time(_ group: PublishQueue<Publisher>.Group) {
+        guard let event = group.events.first else { return }
         let readMs = group.deadlineMs - limits.redisCallMs
         let readUs = readMs < reactor.nowMs ? readMs * 1_000 : reactor.nowUs
-        statistics.timed.offer(group.topic, readUs: readUs, data: group.events.first?.data ?? [])
+        statistics.timed.offer(
+            group.topic, event.name, event.id?.id, data: event.data, readUs: readUs, nowUs: reactor.nowUs)
     }
 
     /// Answers the publishers; for stored events once the replicas have them, where that is required.

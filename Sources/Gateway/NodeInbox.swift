@@ -9,17 +9,16 @@ enum NodeInbox {
     /// Whether a message is a courier's answer.
     static func isAnswer(_ message: [UInt8]) -> Bool { message.first == UInt8(ascii: "!") }
     /// Whether a message is a question over all nodes, or a node's answer.
-    static func isFleet(_ message: [UInt8]) -> Bool { message.first == FleetSeal.mark }
+    static func isFleet(_ message: [UInt8]) -> Bool { NodeEnvelope.isFleet(message) }
 
     /// Finds the shard of a message, whose sender is not verified yet; `nil` when it is malformed.
     static func read(_ message: [UInt8], _ limits: Limits) -> InboxMessage? {
         if isAnswer(message) { return answer(message, limits) }
-        if isFleet(message) { return FleetSeal.shard(of: message).map { InboxMessage(shard: $0, bytes: message) } }
         // A relayed answer may contain a state of the maximum size; around it are at most a megabyte.
-        guard message.count <= limits.answerBytesMax + 2 * EnginePayload.bytesMax,
-            let shard = RelayEnvelope(message)?.shard
-        else { return nil }
-        return InboxMessage(shard: shard, bytes: message)
+        let bytesMax =
+            isFleet(message) ? FleetService.messageBytesMax : limits.answerBytesMax + 2 * EnginePayload.bytesMax
+        guard message.count <= bytesMax else { return nil }
+        return NodeEnvelope(message).map { InboxMessage(shard: $0.shard, bytes: message) }
     }
 
     /// Reads `!SHARD.RANDOM WORD`, a line end, and the content.

@@ -20,6 +20,10 @@ import Transports
 
 /// The rooms of a shard are made here, each from the ones below it.
 extension Shard {
+    private static func address(_ node: Node, _ index: Int) -> ShardAddress {
+        ShardAddress(node: Array(node.name.utf8), shard: index)
+    }
+
     /// The presence of a shard's sessions.
     static func presence(
         _ node: Node, _ index: Int, _ reactor: Reactor, _ link: any RedisCalls, _ reads: ReadScheduler,
@@ -37,7 +41,7 @@ extension Shard {
         _ trace: SessionTrace
     ) -> SessionServices {
         SessionServices(
-            idStart: Array("\(node.name).\(index).".utf8), clock: clock,
+            address: address(node, index), clock: clock,
             rules: SessionRules(
                 limits: node.limits, access: node.access, budget: SessionBudgets(node, clock, log, topics)),
             topics: topics, encodings: EncodingTable(written: statistics.encodings, deflation: deflation), log: log,
@@ -95,7 +99,7 @@ extension Shard {
     static func polling(
         _ node: Node, _ index: Int, _ transports: TransportContext, _ link: any RedisCalls, _ context: ConnectionContext
     ) -> PollingServer {
-        let address = ShardAddress(node: Array(node.name.utf8), shard: index)
+        let address = Shard.address(node, index)
         return PollingServer(
             transports,
             PollingServer.Neighbours(
@@ -113,11 +117,11 @@ extension Shard {
         _ link: any RedisCalls, _ reactor: Reactor
     ) throws(Errno) -> FleetService {
         let context = FleetContext(
-            nodeName: node.name, shard: index, shardCount: node.shards.count, keys: node.keys, link: link,
+            address: address(node, index), shardCount: node.shards.count, keys: node.keys, link: link,
             clock: transports.clock, limits: node.limits, access: node.fleet, figures: node.figures,
             statistics: transports.statistics, send: { node.shards[$1].send(.fleet($0)) })
         let answers = ShardAnswers(
-            nodeName: node.name, shard: index, open: transports.open, topics: topics, trace: topics.trace,
+            address: address(node, index), open: transports.open, topics: topics, trace: topics.trace,
             metrics: node.metrics, talkers: node.talkers, clock: transports.clock)
         return try FleetService(context, answers, reactor)
     }
@@ -167,7 +171,8 @@ extension Shard {
             deadLetters: DeadLetters(link: link, scripts: node.scripts, keys: node.keys, limits: node.limits),
             budgets: node.budgets, metrics: node.metrics, documents: node.documents, polling: parts.polling,
             fleet: parts.fleet,
-            queues: QueueReader(link: link, keys: node.keys, services: node.library.catalogue.services),
+            queues: QueueReader(
+                link: link, keys: node.keys, services: node.library.catalogue.services, figures: node.figures),
             extra: node.extraRoutes?(
                 ExtraRouteParts(context: context, commands: parts.commands, topics: parts.topics, reactor: reactor)))
         return HTTPServer(context, Router(context, services), parts.transports, parts.polling, node.proxyMismatch)

@@ -15,6 +15,8 @@ public struct HTTPRequest {
 
     /// The path's parts between slashes, decoded; empty for `/`.
     public var segments: [String] { judged.segments }
+    /// Whether it came from this machine.
+    public var isLocal: Bool { origin.isLocal }
     var match: GatewayRoutes.Match { judged.match }
     var caller: Caller { judged.caller }
     var origin: ClientAddress { judged.origin }

@@ -34,10 +34,10 @@ struct RequestGate {
             return .failure(Refusal(.badRequest, "the path is malformed"))
         }
         let match = GatewayRoutes.match(head.method, segments)
-        let command = router.command(match, segments, head.method)
+        let called = router.called(match, segments, head.method)
         let routes = context.answers.routes
-        let place = isPolling ? AnsweredRoutes.Other.polling.rawValue : routes.place(match, command)
-        return caller(head, segments, match, command, origin).map { caller in
+        let place = isPolling ? AnsweredRoutes.Other.polling.rawValue : routes.place(match, called?.route)
+        return caller(head, segments, match, called?.command, origin).map { caller in
             let limits = context.limits
             var bytesMax = caller.isAnonymous ? limits.anonymousBodyBytesMax : limits.bodyBytesMax
             if isPolling { bytesMax = PollingRoute.bodyBytesMax(limits) }
@@ -54,7 +54,12 @@ struct RequestGate {
         _ head: HTTPRequestHead, _ segments: [String], _ match: GatewayRoutes.Match, _ command: CommandDescriptor?,
         _ origin: ClientAddress
     ) -> Result<Caller, Refusal> {
-        guard case .front = role else { return .success(.anonymous) }
+        let isJudged = command != nil || match.judged?.asksForCredentials == true
+        if role.isOperations {
+            guard isJudged else { return .success(.anonymous) }
+            // A visitor's browser must not carry a foreign page's request to where the operator's data are.
+            if let refusal = router.pages.refusalOfForeign(head, origin) { return .failure(refusal) }
+        }
         let authenticator = context.gate.authenticator
         let credentials = Credentials(head)
         let holder = authenticator.keyHolder(credentials)
@@ -63,7 +68,7 @@ struct RequestGate {
         }
         // Pages and health checks are public, whatever their fields contain. A preflight request bears no credentials.
         if CrossOrigin.isPreflight(head) { return .success(.anonymous) }
-        guard command != nil || match.judged?.asksForCredentials == true else { return .success(.anonymous) }
+        guard isJudged else { return .success(.anonymous) }
         let judged =
             (holder.map { .success($0) }
             ?? authenticator.bearer(credentials, now: context.clock.wallSeconds)).flatMap(context.gate.unlessRevoked)
@@ -72,6 +77,9 @@ struct RequestGate {
             context.credentialsRefused(refusal, head, origin)
             return .failure(refusal)
         case .success(let caller):
+            if role.isOperations, !caller.isService {
+                return .failure(Refusal(.unauthorized, "an API key is needed on this listener"))
+            }
             if case .user = caller, !context.gate.knowsEveryRevocation {
                 let text = "what was revoked is not read yet; try again"
                 return .failure(Refusal(.unavailable, text, retryAfterMs: 1_000))

@@ -8,6 +8,7 @@ import HTTPCodec
 public import Operations
 import Reactors
 public import Rights
+import Service
 import Topics
 public import Transports
 
@@ -68,7 +69,8 @@ public final class Router {
     }
 
     private let context: HTTPContext
-    private let pages: PageCheck
+    private let operators: OperatorLog
+    private let inspector: InspectorRoute
     private let broadcast: BroadcastRoute
     private let supabase: SupabaseRoute
     private let topics: TopicRoute
@@ -83,6 +85,7 @@ public final class Router {
     private let description: OpenAPIRoute
     private let polling: PollingRoute
     private let extra: (any ExtraRoutes)?
+    let pages: PageCheck
     let crossOrigin: CrossOrigin
     let opener: SessionOpener
 
@@ -90,6 +93,8 @@ public final class Router {
     public init(_ context: HTTPContext, _ services: Services) {
         self.context = context
         pages = PageCheck(context: context)
+        operators = OperatorLog(context: context)
+        inspector = InspectorRoute(pages: pages)
         crossOrigin = CrossOrigin(origins: context.gate.origins)
         opener = SessionOpener(context, services.polling)
         broadcast = BroadcastRoute(context: context, topics: services.topics, access: services.access)
@@ -105,7 +110,8 @@ public final class Router {
         health = HealthRoute(
             health: context.health, figures: services.metrics.figures, nodeName: services.reading.nodeName)
         fleet = FleetRoute(
-            context: context, fleet: services.fleet, queues: services.queues, figures: services.metrics.figures)
+            context: context, fleet: services.fleet, queues: services.queues, figures: services.metrics.figures,
+            reads: SharedReads(lifeMs: FleetService.answerLifeMs) { [clock = context.clock] in clock.nowMs })
         traces = TraceRoute(
             context: context, topics: services.topics, access: services.access, reading: services.reading,
             fleet: services.fleet)
@@ -116,12 +122,13 @@ public final class Router {
 
     // MARK: Request heads
 
+    /// The command that a request calls, and the command's own route when the request has its path.
+    typealias Called = (command: CommandDescriptor, route: HTTPRoute?)
+
     /// The command that a request calls, by its name or by a route of its own; `nil` for any other request.
-    func command(
-        _ match: GatewayRoutes.Match, _ segments: [String], _ method: HTTPMethod
-    ) -> CommandDescriptor? {
+    func called(_ match: GatewayRoutes.Match, _ segments: [String], _ method: HTTPMethod) -> Called? {
         switch match.judged?.name {
-        case .command: commands.command(segments[2])
+        case .command: commands.command(segments[2]).map { ($0, nil) }
         case nil: commands.route(method, segments)
         default: nil
         }
@@ -138,7 +145,7 @@ public final class Router {
             return AnsweredRoutes.Other.eventStream.rawValue
         }
         let match = GatewayRoutes.match(head.method, segments)
-        return context.answers.routes.place(match, command(match, segments, head.method))
+        return context.answers.routes.place(match, called(match, segments, head.method)?.route)
     }
 
     /// The refusal of a request, in the form for the path's clients.
@@ -168,21 +175,15 @@ public final class Router {
         if case .front = role, CrossOrigin.isPreflight(request.head) {
             return respond(crossOrigin.preflight(request.head))
         }
+        let respond = operators.noting(request, onOperations: role.isOperations, respond)
         switch role {
         case .operations:
             if operations.answers(request, isPrivate: true, respond) { return }
+            if inspector.answers(request, respond) { return }
+            if answers(request, servesOperations: false, respond) { return }
         case .front(let servesOperations):
             if polling.owns(request.head.path) { return polling.answer(request, respond) }
-            switch request.match {
-            case .route(let route):
-                if answer(route, request, servesOperations: servesOperations, respond) { return }
-            case .otherMethods(let methods, let route):
-                if !route.isOfOperations || servesOperations {
-                    return respond(.methodNotAllowed(methods, keepAlive: true))
-                }
-            case .none:
-                if commands.answers(request, respond) { return }
-            }
+            if answers(request, servesOperations: servesOperations, respond) { return }
             if context.dialects.opensWebSocket(request.head) {
                 return respond(
                     .refusal(
@@ -199,6 +200,18 @@ public final class Router {
             }
         }
         respond(.refusal(Refusal(.notFound, "there is no such path"), keepAlive: true))
+    }
+
+    /// Answers a request to a route of the gateway's own or of a command; false where this listener has none.
+    private func answers(_ request: HTTPRequest, servesOperations: Bool, _ respond: @escaping Respond) -> Bool {
+        switch request.match {
+        case .route(let route): return answer(route, request, servesOperations: servesOperations, respond)
+        case .otherMethods(let methods, let route):
+            guard !route.isOfOperations || servesOperations else { return false }
+            respond(.methodNotAllowed(methods, keepAlive: true))
+            return true
+        case .none: return commands.answers(request, respond)
+        }
     }
 
     /// Answers a request to one of the gateway's own routes; false where this listener does not serve it.
@@ -228,10 +241,10 @@ public final class Router {
         case .slowSessions: fleet.ask(.slow, as: "sessions", request, respond)
         case .talkers: fleet.ask(.talkers, as: "talkers", request, respond)
         case .closeSession: fleet.close(request, respond)
-        case .outbox: fleet.outbox(request, respond)
-        case .workers: fleet.workers(request, respond)
-        case .couriers: fleet.couriers(request, respond)
-        case .webhooks: fleet.webhooks(request, respond)
+        case .outbox: fleet.read(.outbox, request, respond)
+        case .workers: fleet.read(.workers, request, respond)
+        case .couriers: fleet.read(.couriers, request, respond)
+        case .webhooks: fleet.read(.webhooks, request, respond)
         case .openAPI: description.answer(request, respond)
         case .command: commands.answer(request, name: request.segments[2], respond)
         }

@@ -29,27 +29,26 @@ public struct AnsweredRoutes: Sendable {
     /// Method and path of each place.
     let labels: [(method: String, route: String)]
     private let routes: [GatewayRoute.Name: Int]
-    private let commands: [String: Int]
+    private let commands: [HTTPRoute: Int]
 
-    /// The gateway's own routes, and the first one of each command that has its own.
+    /// The gateway's own routes, and all of the commands.
     public init(_ commands: [CommandDescriptor]) {
         var labels = Other.allCases.map(\.label)
-        var (routes, places): ([GatewayRoute.Name: Int], [String: Int]) = ([:], [:])
+        var (routes, places): ([GatewayRoute.Name: Int], [HTTPRoute: Int]) = ([:], [:])
         for route in GatewayRoutes.all {
             routes[route.name] = labels.count
             labels.append((route.method.rawValue, route.path.description))
         }
-        for command in commands {
-            guard let route = command.routes.first else { continue }
-            places[command.name] = labels.count
+        for route in commands.flatMap(\.routes) {
+            places[route] = labels.count
             labels.append((route.method.rawValue, route.path.description))
         }
         (self.labels, self.routes, self.commands) = (labels, routes, places)
     }
 
-    /// The place of a request; `command` is the one that its path calls.
-    public func place(_ match: GatewayRoutes.Match, _ command: CommandDescriptor?) -> Int {
+    /// The place of a request; `own` is the route of a command that has its path.
+    public func place(_ match: GatewayRoutes.Match, _ own: HTTPRoute?) -> Int {
         if case .route(let route) = match { return routes[route.name] ?? Other.unknown.rawValue }
-        return command.flatMap { commands[$0.name] } ?? Other.unknown.rawValue
+        return own.flatMap { commands[$0] } ?? Other.unknown.rawValue
     }
 }

@@ -5,8 +5,8 @@ public import Rights
 
 /// The budgets of callers in this node: their cost for Redis, and the rates that scripts declare for calls.
 ///
-/// One of the three locks outside the mailbox (D8), taken for commands, joins and reads, never for a delivered message.
-/// Each of these costs Redis more than the lock costs the gateway. Thread: any.
+/// A lock outside the mailbox (D8), taken for commands, joins and reads, never for a delivered message. Each of these
+/// costs Redis more than the lock costs the gateway. Thread: any.
 public final class Budgets: Sendable {
     /// The reason of a refusal; the raw value is the metric label.
     enum Reason: String, CaseIterable {
@@ -101,6 +101,12 @@ public final class Budgets: Sendable {
     ///
     /// `nil` when it was charged; otherwise neither budget changed.
     public func pay(_ payer: Payer, us: Int, nowMs: Int) -> Refusal? {
+        if let refusal = take(payer, us: us, nowMs: nowMs) { return refusal }
+        talkers.count(TalkerFigures(redisUs: us), payer, nowMs: nowMs)
+        return nil
+    }
+
+    private func take(_ payer: Payer, us: Int, nowMs: Int) -> Refusal? {
         state.withLock { state in
             if payer.kind == .anonymous {
                 let waitMs = state.weights.sharedWaitMs(us: us, nowMs: nowMs)
@@ -114,12 +120,11 @@ public final class Budgets: Sendable {
                 return Budgets.refusal(.own, waitMs)
             }
             if payer.kind == .anonymous { _ = state.weights.payShared(us: us, nowMs: nowMs) }
-            talkers.count(TalkerFigures(redisUs: us), payer, nowMs: nowMs)
             return nil
         }
     }
 
-    /// Counts an event of a payer among what callers ask; a backend, which pays nothing, also for its time.
+    /// Counts an accepted event among what callers ask; a backend, which pays nothing, also for its time.
     public func published(_ payer: Payer, bytes: Int, on topic: Topic, us: Int, nowMs: Int) {
         let figures = TalkerFigures(events: 1, bytes: bytes, redisUs: payer.kind == .service ? us : 0)
         talkers.count(figures, payer, namespace: topic.namespace, nowMs: nowMs)
@@ -153,7 +158,7 @@ public final class Budgets: Sendable {
             }
         }
         if let shortage { return shortage }
-        if let refusal = pay(payer, us: bill.us, nowMs: nowMs) {
+        if let refusal = take(payer, us: bill.us, nowMs: nowMs) {
             giveBack(payer, bill, us: 0, nowMs: nowMs)
             return refusal
         }
@@ -162,6 +167,7 @@ public final class Budgets: Sendable {
             giveBack(payer, bill, us: bill.us, nowMs: nowMs)
             return refusal
         }
+        talkers.count(TalkerFigures(redisUs: bill.us), payer, nowMs: nowMs)
         return nil
     }
 
@@ -186,14 +192,13 @@ public final class Budgets: Sendable {
 
     /// Charges a read to the payer's own budget; ``payShared(us:nowMs:)`` charges an anonymous one when it is sent.
     public func payOwn(_ payer: Payer, us: Int, nowMs: Int) -> Refusal? {
-        state.withLock { state in
-            guard let waitMs = state.weights.pay(payer, us: us, nowMs: nowMs) else {
-                talkers.count(TalkerFigures(redisUs: us), payer, nowMs: nowMs)
-                return nil
-            }
+        let refusal: Refusal? = state.withLock { state in
+            guard let waitMs = state.weights.pay(payer, us: us, nowMs: nowMs) else { return nil }
             state.count(payer, .own)
             return Budgets.refusal(.own, waitMs)
         }
+        if refusal == nil { talkers.count(TalkerFigures(redisUs: us), payer, nowMs: nowMs) }
+        return refusal
     }
 
     /// Charges the budget that all anonymous callers share; otherwise returns the milliseconds until it could.

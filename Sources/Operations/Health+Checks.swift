@@ -43,6 +43,7 @@ extension Health {
     /// Checks the free file descriptors: without one, the next client may not be accepted.
     public func checkDescriptors(connectionsMax: Int) {
         guard let (open, limit) = Descriptors.count() else { return }
+        descriptorsOpen.set(open)
         set(.descriptors, DescriptorRoom(open: open, limit: limit).state(connectionsMax: connectionsMax))
     }
 }

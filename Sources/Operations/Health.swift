@@ -1,4 +1,4 @@
-import Reactors
+public import Reactors
 public import Service
 
 /// Readiness of a node: it depends on proven delivery, not on an assumption.
@@ -19,6 +19,8 @@ public final class Health: Sendable {
     /// Whether part of a cluster is enough (`--ready-partial`).
     private let isPartialEnough: Bool
     private let log: Log?
+    /// File descriptors that the process had open at the last look, less than two seconds ago.
+    public let descriptorsOpen = Counter()
 
     /// A table in which nothing is proven yet; each change of a row is logged to `log`, if any.
     public init(isPartialEnough: Bool = false, log: Log? = nil) {

@@ -124,6 +124,7 @@ public struct Metrics: Sendable {
         page.counter("switchboard_recovered_total", sum(\.recovered))
         page.counter("switchboard_repaired_total", sum(\.repaired))
         page.counter("switchboard_gaps_total", sum(\.gaps))
+        page.counter("switchboard_conflation_gaps_total", sum(\.conflationGaps))
         page.counter("switchboard_messages_received_total", sum(\.messagesIn))
         page.counter("switchboard_http_requests_total", sum(\.requests))
         page.counter(
@@ -163,6 +164,13 @@ public struct Metrics: Sendable {
         page.gauge("switchboard_hops_waiting", sum(\.relaysWaiting))
         page.counter("switchboard_hops_failed_total", sum(\.relaysFailed))
         page.counter("switchboard_hops_refused_total", sum(\.relaysRefused))
+        page.counter(
+            "switchboard_fleet_questions_total",
+            [
+                ("outcome", "whole", sum(\.fleetWhole)), ("outcome", "partial", sum(\.fleetPartial)),
+                ("outcome", "shared", sum(\.fleetShared)), ("outcome", "refused", sum(\.fleetRefused)),
+                ("outcome", "declined", sum(\.fleetDeclined)),
+            ])
     }
 
     private func asks(_ page: inout MetricsPage) {

@@ -20,7 +20,7 @@ public final class NodeFigures: Sendable {
     public let answers = Registry<AnswerCounts>()
     /// The routes by which they are counted.
     public let routes: AnsweredRoutes
-    /// The publish that is being timed.
+    /// The publishes that are being timed.
     public let timed = TimedPublishes()
     /// The bus's figures.
     public let bus = BusStatistics()

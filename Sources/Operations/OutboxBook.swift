@@ -1,11 +1,11 @@
-import RedisLink
+public import RedisLink
 
 /// The number of outbox entries that this node read last, and whether one waits for too long.
 ///
 /// Pure.
 public struct OutboxBook: Sendable {
     /// The figures; `nil` while they are unknown.
-    private(set) var figures: OutboxFigures?
+    public private(set) var figures: OutboxFigures?
     private let lateMs: Int
     private var isLate = false
 

@@ -93,8 +93,15 @@ public struct ServerBook: Sendable {
                 line: "redis no longer writes its append-only file: a restart loses what came since",
                 figures: [("server", server)])
         }
-        guard let (server, _) = first(\.isWeak) else { return .fine() }
+        guard let (server, _) = first(\.isWeak) else { return .fine(figures: [("appendonly", appendOnly)]) }
         return .warned("sync", figures: [("server", server)])
+    }
+
+    /// Whether the masters write append-only files: `yes`, `no`, `part`, or `unknown` before the first look.
+    private var appendOnly: String {
+        let count = entries.values.count(where: \.load.hasAppendOnlyFile)
+        if entries.isEmpty { return "unknown" }
+        return count == 0 ? "no" : count == entries.count ? "yes" : "part"
     }
 
     /// The figures of every master, by address in order.

@@ -38,8 +38,10 @@ public final class ShardStatistics: Sendable {
     public let recovered = Counter()
     /// Events fetched from the log to close a hole.
     public let repaired = Counter()
-    /// Gaps reported.
+    /// Gaps reported, other than those of conflation.
     public let gaps = Counter()
+    /// Gaps in the queues of clients that read too slowly, where their namespace wants it so.
+    public let conflationGaps = Counter()
     /// Messages of clients.
     public let messagesIn = Counter()
     /// Sessions whose clients poll.
@@ -58,6 +60,16 @@ public final class ShardStatistics: Sendable {
     public let relaysFailed = Counter()
     /// Relayed messages that are forged, repeated or out of order.
     public let relaysRefused = Counter()
+    /// Questions over all nodes to which every node has answered.
+    public let fleetWhole = Counter()
+    /// Questions over all nodes of whose answers something is missing.
+    public let fleetPartial = Counter()
+    /// Callers that got the answer to another's question over all nodes.
+    public let fleetShared = Counter()
+    /// Questions over all nodes that were refused to callers.
+    public let fleetRefused = Counter()
+    /// Questions of other nodes that were refused.
+    public let fleetDeclined = Counter()
     /// HTTP requests answered.
     public let requests = Counter()
     /// Publishes committed over HTTP.
@@ -118,7 +130,7 @@ public final class ShardStatistics: Sendable {
     public let loop: LoopStatistics
     /// Events and deliveries by namespace.
     public let namespaces: NamespaceStatistics
-    /// The publish of this node that is being timed.
+    /// The publishes of this node that are being timed.
     public let timed: TimedPublishes
     /// Times from reading a publish to the last write of its event on this shard.
     public let deliveryLatency = DurationHistogram(

@@ -23,6 +23,8 @@ public struct WebhookFigures: Equatable, Sendable {
 
     /// Time for which figures count as those of a live courier, milliseconds.
     public static let lifeMs = 15_000
+    /// Figures of receivers at couriers that are kept; beyond, all are dropped.
+    public static let countMax = 1_024
     private static let reasonBytesMax = 200
 
     /// Five numbers, and behind them the reason.
@@ -49,31 +51,57 @@ public struct WebhookFigures: Equatable, Sendable {
             oldestMs: max(left.oldestMs, right.oldestMs), failedMs: later.failedMs, reason: later.reason)
     }
 
-    /// Writes the figures of a courier for a receiver; figures that are a day old are dropped.
-    public func call(_ keys: Keys, receiver: String, courier: [UInt8]) -> RedisCall {
+    /// Writes the figures of a courier, by receiver; those that are a day old are dropped.
+    ///
+    /// The reply is 1 when there were too many, so that all others were dropped.
+    public static func call(
+        _ keys: Keys, courier: [UInt8], _ figures: [(receiver: String, figures: WebhookFigures)]
+    ) -> RedisCall {
         var call = RedisCall("EVAL")
         call.append(WebhookFigures.script)
         call.append(decimal: 1)
         call.append(keys.webhookFigures)
-        call.append(Array("\(receiver) ".utf8) + courier)
-        call.append(text)
         call.append(decimal: WebhookFigures.lifeMs)
+        call.append(decimal: WebhookFigures.countMax)
+        for (receiver, figures) in figures {
+            call.append(field(receiver, courier))
+            call.append(figures.text)
+        }
         return call
+    }
+
+    /// Removes the figures of a courier that ends.
+    public static func removal(_ keys: Keys, courier: [UInt8], of receivers: [String]) -> RedisCall {
+        var call = RedisCall("HDEL", keys.webhookFigures)
+        for receiver in receivers { call.append(field(receiver, courier)) }
+        return call
+    }
+
+    private static func field(_ receiver: String, _ courier: [UInt8]) -> [UInt8] {
+        Array("\(receiver) ".utf8) + courier
     }
 
     /// KEYS: the hash from `RECEIVER COURIER` to the end in ms since 1970, a space, and the figures.
     ///
-    /// ARGV: the field, the figures, and their life in ms. Time is Redis's own.
+    /// ARGV: the life of figures in ms, the number of figures that are kept, then fields and figures in turn. Time is
+    /// Redis's own.
     private static let script: StaticString = """
         local time = redis.call('TIME')
         local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-        if redis.call('HLEN', KEYS[1]) > 1024 then redis.call('DEL', KEYS[1]) end
-        local known = redis.call('HGETALL', KEYS[1])
+        local known, kept, dropped = redis.call('HGETALL', KEYS[1]), 0, 0
         for index = 1, #known, 2 do
           local ends = tonumber(string.match(known[index + 1], '^%d+'))
-          if not ends or ends < now - 86400000 then redis.call('HDEL', KEYS[1], known[index]) end
+          if ends and ends >= now - 86400000 then
+            kept = kept + 1
+          else
+            redis.call('HDEL', KEYS[1], known[index])
+          end
         end
-        redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f', now + ARGV[3]) .. ' ' .. ARGV[2])
-        return redis.call('PEXPIRE', KEYS[1], 86400000)
+        if kept > tonumber(ARGV[2]) then dropped = redis.call('DEL', KEYS[1]) end
+        for index = 3, #ARGV, 2 do
+          redis.call('HSET', KEYS[1], ARGV[index], string.format('%.0f', now + ARGV[1]) .. ' ' .. ARGV[index + 1])
+        end
+        redis.call('PEXPIRE', KEYS[1], 86400000)
+        return dropped
         """
 }

@@ -4,11 +4,7 @@ public import Core
 /// The part of a session that operators see, and its end by their hand.
 extension Session {
     /// Its name among all nodes, `NODE.SHARD.NUMBER`; no other session ever has it.
-    public var id: [UInt8] {
-        var id = services.idStart
-        id.append(decimal: Int(number))
-        return id
-    }
+    public var id: [UInt8] { services.address.id(ofSession: number) }
 
     /// The bytes that wait for the client.
     public var load: QueueLoad { output?.load ?? QueueLoad() }

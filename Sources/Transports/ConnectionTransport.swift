@@ -84,7 +84,7 @@ extension ConnectionTransport {
             connection, access: context.access, limits: context.limits, nowMs: context.clock.nowMs
         ) { peer.encoding(of: $0) }
         let isEnough = conflation.thin(bound)
-        context.statistics.gaps.add(conflation.gaps)
+        context.statistics.conflationGaps.add(conflation.gaps)
         peer.conflated(conflation.replaced)
         return isEnough
     }

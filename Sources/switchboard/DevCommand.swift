@@ -40,7 +40,8 @@ struct DevCommand {
         defer { log.close() }
         let program = CourierProgram.path
         let phones = program.map { _ in DemoPhones() }
-        let node = try GatewayNode(gateway, extraRoutes: DemoSite(gateway, phones: phones).routes, log: log)
+        let site = try DemoSite(gateway, apiKey: try StartFile.read(state.apiKey, bytesMax: 4_096), phones: phones)
+        let node = try GatewayNode(gateway, extraRoutes: site.routes, log: log)
         let worker = try WorkerNode.start(WorkerSettings(beside: gateway), log: log)
         defer { worker.stop() }
         let courier = try startCourier(program, phones, beside: gateway)

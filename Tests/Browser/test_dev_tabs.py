@@ -2,6 +2,7 @@
 
 import json
 import time
+import urllib.error
 import urllib.request
 
 import pytest
@@ -255,3 +256,23 @@ def test_two_listeners_see_each_other_on_the_map(windows, tmp_path):
     expect(other.locator("#nearby-list li")).to_have_count(1)
     one.get_by_role("button", name="Leave the map").click()
     expect(other.locator("#nearby-list li")).to_have_count(0)
+
+
+def test_the_inspector_opens_signed_in(windows, gateway):
+    window = windows("#shop")
+    window.get_by_role("link", name="Inspector").click()
+    expect(window.get_by_role("heading", level=1, name="Fleet")).to_be_visible()
+    expect(window.get_by_role("row").filter(has_text="gateway")).to_have_count(1)
+    expect(window.get_by_role("row").filter(has_text="worker")).to_have_count(1)
+    window.get_by_role("link", name="Redis", exact=True).click()
+    expect(window.get_by_role("main")).to_contain_text("Would its data survive a restart?")
+    expect(window.locator("#problem")).to_be_hidden()
+    assert gateway.api_key not in window.url
+
+
+def test_only_the_pages_of_this_gateway_get_the_key(gateway):
+    for headers in ({"Host": "evil.example"}, {"Origin": "https://evil.example"}):
+        request = urllib.request.Request(gateway.https + "/demo/inspector", method="POST", headers=headers)
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(request, context=trusting_anybody(), timeout=10)
+        assert refused.value.code == 403

@@ -72,6 +72,56 @@ def test_labels_of_alerts_are_those_of_the_metrics():
             assert labels <= set(METRICS[name].labels), f"{rule['alert']}: {name}{{{selector}}}"
 
 
+def source(path: str) -> str:
+    return (ROOT / "Sources" / path).read_text()
+
+
+def cases(path: str) -> set[str]:
+    """The raw values of an enum of texts."""
+    found = re.findall(r'^    case (\w+)(?: = "(\w+)")?$', source(path), re.M)
+    return {raw or name for name, raw in found}
+
+
+def values(metric: str, label: str) -> set[str]:
+    """The values that the label of a metric may have, as the code has them."""
+    match metric, label:
+        case "switchboard_ready", "row":
+            return cases("Operations/ReadinessRow.swift")
+        case "switchboard_connections_closed_total", "reason":
+            return cases("Core/CloseReason.swift")
+        case "switchboard_limit", "name":
+            return set(re.findall(r'LimitEntry\(\s*name: "(\w+)"', source("Core/LimitTable.swift")))
+        case "switchboard_http_responses_total", "status":
+            return {f"{digit}xx" for digit in range(1, 6)}
+        case "switchboard_http_responses_total", "route":
+            return set(re.findall(r'\("\w+", "(\w+)"\)', source("Operations/AnsweredRoutes.swift"))) | set(
+                re.findall(r'"(/[^"]*)"', source("Commands/Routes/GatewayRoutes.swift")))
+    pages = "".join(source(f"Operations/Metrics{part}.swift") for part in ("", "+Masters", "+Readiness", "+Traffic"))
+    page = re.search(rf'"{metric}",(.*?)\]\)', pages, re.S)
+    return set(re.findall(rf'\("{label}", "(\w+)"', page[1])) if page else set()
+
+
+def test_values_of_labels_in_alerts_exist():
+    """An alert about `row="redis_evicts"` would never fire, and every test of its own would succeed."""
+    count = 0
+    for rule in RULES:
+        for metric, selector in re.findall(r"(switchboard_[a-z_]+)\{([^}]*)\}", rule["expr"]):
+            for label, operator, wanted in re.findall(r'(\w+)(=~|!~|!=|=)"([^"]*)"', selector):
+                if label in ("job", "instance"):
+                    continue
+                named_here = set(wanted.split("|") if "~" in operator else [wanted])
+                assert named_here <= values(metric, label), f"{rule['alert']}: {metric} {label} {wanted}"
+                count += 1
+    assert count > 40
+
+
+def test_no_single_instance_silences_an_alert_about_others():
+    for rule in RULES:
+        for others in re.findall(r"unless on \(([^)]*)\) (?:label_replace\()?(\(?\w+)", rule["expr"]):
+            labels, begin = others
+            assert "instance" in labels or begin.strip("(") == "max", f"{rule['alert']}: unless on ({labels}) {begin}"
+
+
 @pytest.mark.parametrize("panel", [one for one in DASHBOARD["panels"] if one["type"] != "row"],
                          ids=lambda panel: panel["title"])
 def test_each_panel_is_whole(panel):

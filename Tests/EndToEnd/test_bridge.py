@@ -229,6 +229,19 @@ def test_a_lost_link_is_told_and_made_again(gateway, server):
         client.expect("e")
 
 
+def test_lost_events_are_counted_and_told(gateway, server):
+    """They were counted alone: neither the log nor an alert told of them."""
+    [node] = bridged(gateway, server, limits={"idempotencySeconds": 2})
+    with server.client() as db:
+        # Redis refuses what grows, and the bridge tries for half as long as an id is known.
+        db.config_set("maxmemory", "1")
+        Emitter(db).to("shop:42").emit("e", {})
+        eventually(lambda: node.metric("switchboard_bridge_events_total", fate="lost") == 1, 10, "a lost event")
+        db.config_set("maxmemory", "0")
+    [line] = [json.loads(line) for line in node.log_text.splitlines() if "events of emitters were lost" in line]
+    assert line["count"] == "1" and line["reason"] == "late" and line["mend"]
+
+
 @pytest.fixture
 def guarded(tmp_path):
     """A Redis whose user `app` may not subscribe by pattern."""

@@ -110,6 +110,8 @@ def test_client_that_pauses_is_spared_what_newer_events_replace(gateway, topics,
             last = message["offset"]
             seen[message["data"]["trackId"]] = last
     assert seen == newest and gaps > 0
+    # They are wanted, so they are none of the gaps that raise an alert.
+    assert gw.metric("switchboard_conflation_gaps_total") >= gaps and gw.metric("switchboard_gaps_total") == 0
 
 
 def test_all_queues_together_are_bounded_at_the_cost_of_those_who_do_not_read(gateway, token, topics):

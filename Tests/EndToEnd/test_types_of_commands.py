@@ -80,6 +80,104 @@ def test_swift(tmp_path):
                                 + wrong + "}\n"), WRONG_SWIFT)
 
 
+HEAD = "-- @command {}\n-- @summary S. */\n-- @allow user\n-- @readonly\n-- @cost O(1)\n"
+#: Scripts whose names are no identifiers, are alike as identifiers, or mean something else in a program.
+HOSTILE = {
+    "do_it": """
+        @type record {a: int}
+        @type string_value [{a: int}]
+        @type track [{b: int}]
+        @type track_value {c: int}
+        @type shared {a: record}
+        @type commands {a: shared}
+        @type events 'a\\b'|'c'
+        @type states {*: {d: int}}
+        @type double {a: number}
+        @type decodable {a: string}
+        @type sendable {*: decodable}
+        @type hashable {a: bool}
+        @type coding_keys {a: [double]}
+        @type json_value {a: any}
+        @type type {a: type_value}
+        @type type_value {a: int}
+        @type protocol int
+        @type self {a: record, b: record}
+        @type any_ {a: int}
+        @type a_b {a: int}
+        @type a__b {b: int}
+        @type optional {a: int|null}
+        @type object_ {a: int, *: string}
+        @arg itself id as self
+        @arg answer enum yes,no
+        @arg type enum 1st,2-nd,2.nd,A,a,--,self,init,default,Type,rawValue,await
+        @arg init int 1..2 optional
+        @arg inside bool optional as in
+        @arg oneWay enum a,b as a_b
+        @arg otherWay enum c,d as aB
+        @arg commandName string 0..9
+        @arg await id
+        @arg string enum a,b = b
+        @returns {self: int, _: int, Type: {a: int}, type: {b: int}, hashValue: string, init: bool,
+            codingKeys: {a: int}, string: {a: int}, text: string, A: {b: int}, a: {c: int}, int: [{a: int}],
+            n: int, is: bool, _1: int, shared: {a: int}, record: record, await: self, description: string,
+            a_b: {a: int}, aB: {b: int}}""",
+    "do__it": """
+        @emits 2fa:done {code: string}
+        @emits track:added {a: int}
+        @emits track.added {b: int}
+        @emits Track/added track_value
+        @emits 123 {a: int}
+        @emits ::: {a: int}
+        @emits --- {}
+        @emits shared {a: record}
+        @emits String {a: string}
+        @emits type {a: int}|{a: string, _2: int}
+        @returns {}""",
+    "record": "@returns {}",
+    "string": "@returns string",
+}
+
+
+def hostile(directory, language):
+    """The types of the hostile scripts."""
+    directory.mkdir(exist_ok=True)
+    for name, lines in HOSTILE.items():
+        header = "".join(f"-- {line.strip()}\n" for line in lines.strip().splitlines())
+        (directory / f"{name}.lua").write_text(HEAD.format(name) + header + "return {}\n")
+    done = subprocess.run([BINARY, "types", language, "--scripts", directory], capture_output=True, text=True,
+                          env=ENVIRONMENT)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_hostile_names_compile_in_typescript(tmp_path):
+    """Names with a digit first were no keys, and `Record` was a type of the pack in place of TypeScript's own."""
+    compiler = shutil.which("tsc") or pytest.fail("no tsc on PATH (scripts/packages.sh test installs it)")
+    (tmp_path / "hostile.d.ts").write_text(hostile(tmp_path / "scripts", "typescript"))
+    (tmp_path / "use.ts").write_text(
+        'import type { Commands, Events } from "./hostile";\n'
+        'export const empty: Commands["record"]["answer"] = {};\n'
+        'export const code: Events["2fa:done"] = { code: "1" };\n'
+        'export const added: Events["track.added"] = { b: 1 };\n')
+    done = subprocess.run([compiler, "--noEmit", "--strict", "--target", "es2022", "use.ts"], cwd=tmp_path,
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout
+
+
+def test_hostile_names_compile_in_swift(tmp_path):
+    """Names with a digit first, alike, or of a type that the text uses made a file that no compiler takes."""
+    compiler = shutil.which("swiftc") or pytest.fail("no swiftc on PATH")
+    text = hostile(tmp_path / "scripts", "swift")
+    (tmp_path / "Hostile.swift").write_text(text)
+    done = subprocess.run(
+        [compiler, "-typecheck", "-swift-version", "6", "-I", BINARY.absolute().parent / "Modules", "Hostile.swift"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    # Events with one identifier get several, and a renamed member keeps its name in JSON.
+    assert {"TrackAdded", "TrackAdded2", "TrackAdded3"} <= set(re.findall(r"(?:struct|typealias) (\w+)", text))
+    assert 'case selfValue = "self"' in text
+
+
 def test_a_wrong_script_is_told(tmp_path):
     (tmp_path / "scripts").mkdir()
     (tmp_path / "scripts/a.lua").write_text(

@@ -68,7 +68,7 @@ public struct Catalogue: Sendable {
         weights = Catalogue.table(commands + refreshes, states.values, reader.plainWeights)
         hints =
             Catalogue.unweighed(operators, commands + refreshes, states.values)
-            + Catalogue.untyped(operators, commands + refreshes, states.values)
+            + Catalogue.untyped(operators, reader.scripts, states.values)
     }
 
     /// The command of a name; `nil` when there is none.

@@ -175,6 +175,7 @@ struct CatalogueReader {
         types.settle(&problems)
         for index in scripts.indices {
             let (script, lines) = (scripts[index].descriptor, scripts[index].lines)
+            if script.refresh == nil { types.check(script, &problems) }
             scripts[index].descriptor.returns.type = types.settled(
                 script.returns.type, script.file, lines.line(of: .returns), .returns, &problems)
             for (place, line) in zip(script.emits.indices, lines[.emits]) {

@@ -143,6 +143,11 @@ public struct CommandDescriptor: Sendable {
     /// The argument for the user that the call acts for; `nil` when there is none.
     public var userArgument: ArgumentDeclaration? { arguments.first { $0.type == .user } }
 
+    /// Whether every caller must give an argument: a user's own token stands for the user.
+    func needs(_ argument: ArgumentDeclaration) -> Bool {
+        argument.isRequired && !(argument.type == .user && rights.roles.contains(.user))
+    }
+
     /// Whether an argument is named `id` on the wire; then a caller names the operation in another way.
     public var takesID: Bool { arguments.contains { $0.wire == "id" } }
 

@@ -10,6 +10,13 @@ struct TypeTable {
 
     /// The types by their names with the pack's in front.
     private var entries: [String: Entry] = [:]
+    /// The sizes of types with all that they name written out; only of those within the bounds.
+    private var sizes: [String: Int] = [:]
+
+    /// The most types in one with all that it names written out.
+    private static let sizeMax = 10_000
+    /// The most types of which each names the next.
+    private static let levelsMax = 64
 
     /// The types in name order.
     var all: [NamedType] { entries.keys.sorted().compactMap { entries[$0]?.type } }
@@ -31,18 +38,62 @@ struct TypeTable {
         }
     }
 
-    /// Puts the packs' names before the types that types name, and appends problems: unknown types, and circles.
+    /// Puts the packs' names before the types that types name, and appends problems: unknown types, circles, and types
+    /// that are too large.
     mutating func settle(_ problems: inout [ScriptProblem]) {
         for (name, entry) in entries.sorted(by: { $0.key < $1.key }) {
             let type = settled(entry.type.value.type, entry.file, entry.line, .type, &problems)
             entries[name]?.type.value.type = type
         }
-        for (name, entry) in entries.sorted(by: { $0.key < $1.key }) where reach(name).contains(name) {
+        let circular = entries.sorted { $0.key < $1.key }.filter { reach($0.key).contains($0.key) }
+        for (_, entry) in circular {
             problems.append(
                 ScriptProblem(
                     file: entry.file.path, line: entry.line,
                     message: "@type: a value of this type would hold another of the same type"))
         }
+        if circular.isEmpty { measure(&problems) }
+    }
+
+    /// Finds the sizes of all types, from those that name none upwards; two names in each of 40 types are 2^40 types.
+    private mutating func measure(_ problems: inout [ScriptProblem]) {
+        var waiting = entries
+        for _ in 0..<TypeTable.levelsMax {
+            let ready = waiting.filter { _, entry in
+                entry.type.value.type.names.allSatisfy { sizes[$0] != nil || entries[$0] == nil }
+            }
+            for (name, entry) in ready {
+                waiting[name] = nil
+                let size = entry.type.value.type.size { sizes[$0] ?? 1 }
+                if size <= TypeTable.sizeMax {
+                    sizes[name] = size
+                } else {
+                    problems.append(TypeTable.tooLarge(entry.file, entry.line, .type))
+                }
+            }
+        }
+        // Those that name a type that is too large are not told, too.
+        for entry in waiting.values
+        where entry.type.value.type.names.allSatisfy({ sizes[$0] != nil || entries[$0] == nil }) {
+            problems.append(TypeTable.tooLarge(entry.file, entry.line, .type))
+        }
+    }
+
+    private static func tooLarge(_ file: ScriptFile, _ line: Int, _ tag: ScriptTag) -> ScriptProblem {
+        ScriptProblem(
+            file: file.path, line: line,
+            message: "@\(tag.rawValue): with all types that it names written out, it has more than \(sizeMax) types "
+                + "or \(levelsMax) levels of names")
+    }
+
+    /// Appends a problem when a type of the pack is named as the schema of a command's answer, `NAME.answer`.
+    func check(_ command: CommandDescriptor, _ problems: inout [ScriptProblem]) {
+        guard let entry = entries[command.name + ".answer"] else { return }
+        problems.append(
+            ScriptProblem(
+                file: entry.file.path, line: entry.line,
+                message: "@type: the answer of the command \(command.name) has the same name in OpenAPI, "
+                    + "\(command.name).answer; choose another name"))
     }
 
     /// A type of a header with the pack's name before each declared type that it names.
@@ -54,12 +105,16 @@ struct TypeTable {
         let prefix = TypeTable.qualified("", file)
         for name in names.sorted() where entries[prefix + name] == nil {
             let known = entries.values.filter { $0.file.pack == file.pack }.map { $0.type.name.dropFirst(prefix.count) }
-            let hint = NearestName.hint((known.map { String($0) } + ValueType.words.keys).sorted(), to: name)
+            let hint = NearestName.hint((known.map { String($0) } + ValueType.words).sorted(), to: name)
             problems.append(
                 ScriptProblem(
                     file: file.path, line: line, message: "@\(tag.rawValue): there is no type \(name)" + hint))
         }
-        return type.replacing { .named(prefix + $0) }
+        let settled = type.replacing { .named(prefix + $0) }
+        if settled.size({ sizes[$0] ?? 1 }) > TypeTable.sizeMax {
+            problems.append(TypeTable.tooLarge(file, line, tag))
+        }
+        return settled
     }
 
     /// The types that a type holds, directly or through others.

@@ -28,8 +28,8 @@ struct ClientTypes {
             .map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     }
 
-    /// Whether every caller must give an argument: a user's own token stands for the user.
-    static func isNeeded(_ argument: ArgumentDeclaration, of command: CommandDescriptor) -> Bool {
-        argument.isRequired && !(argument.type == .user && command.rights.roles.contains(.user))
+    /// A text on one line of a comment.
+    static func line(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7f ? " " : $0 }))
     }
 }

@@ -4,11 +4,17 @@
 public struct SwiftTypes {
     private let types: ClientTypes
     private let catalogue: Catalogue
+    /// The identifiers of the declared types, by their names.
+    private let shared: [String: String]
+    private let sharedScope: IdentifierScope
 
     /// Takes the scripts of a node.
     public init(_ catalogue: Catalogue) {
         self.catalogue = catalogue
         types = ClientTypes(catalogue)
+        var scope = IdentifierScope(reserved: SwiftTypes.typesInUse)
+        shared = types.named.reduce(into: [:]) { $0[$1.name] = scope.take(ClientTypes.typeName($1.name)) }
+        sharedScope = scope
     }
 
     /// The text of a file of Swift.
@@ -18,23 +24,22 @@ public struct SwiftTypes {
                 + "import SwitchboardClient\n"
         ]
         // The name of a pack's type may also be the name of an event, so each kind has an enum of its own.
+        var scope = sharedScope
         parts.append(
             block(
                 "Shared", "The types that several commands, events and states share.",
                 types.named.map {
                     comment($0.value.text, "    ")
-                        + declaration(SwiftTypes.typeName($0.name), $0.value.type, "    ")
+                        + declaration(shared[$0.name] ?? "", $0.value.type, "    ", &scope)
                 }))
-        parts.append(
-            block("Commands", "The commands: a value of each is a call.", types.commands.map { command($0, "    ") }))
-        parts.append(
-            block(
-                "Events", "The data of events.",
-                types.events.map { declaration(SwiftTypes.typeName($0.name), .union($0.types), "    ") }))
+        let commands = given(types.commands.map(\.name))
         parts.append(
             block(
-                "States", "The states of topics, by namespace.",
-                types.states.map { declaration(SwiftTypes.typeName($0.namespace), $0.type, "    ") }))
+                "Commands", "The commands: a value of each is a call.",
+                zip(types.commands, commands.names).map { command($0, $1, "    ") }))
+        parts.append(block("Events", "The data of events.", types.events.map { ($0.name, .union($0.types)) }))
+        parts.append(
+            block("States", "The states of topics, by namespace.", types.states.map { ($0.namespace, $0.type) }))
         return parts.joined(separator: "\n")
     }
 
@@ -42,48 +47,67 @@ public struct SwiftTypes {
         "/// \(about)\npublic enum \(name) {\n" + members.joined(separator: "\n") + "}\n"
     }
 
+    /// A block of types under names that need not be identifiers; one that lost its form is told.
+    private func block(_ name: String, _ about: String, _ values: [(name: String, type: ValueType)]) -> String {
+        var (names, scope) = given(values.map(\.name))
+        let members = zip(values, names).map { value, name in
+            comment(name == ClientTypes.typeName(value.name) ? "" : "`\(value.name)`", "    ")
+                + declaration(name, value.type, "    ", &scope)
+        }
+        return block(name, about, members)
+    }
+
+    /// The identifiers of types under these names in a scope of their own.
+    private func given(_ names: [String]) -> (names: [String], scope: IdentifierScope) {
+        var scope = IdentifierScope(reserved: SwiftTypes.typesInUse)
+        return (names.map { scope.take(ClientTypes.typeName($0)) }, scope)
+    }
+
     // MARK: Commands
 
-    private func command(_ command: CommandDescriptor, _ margin: String) -> String {
+    private func command(_ command: CommandDescriptor, _ name: String, _ margin: String) -> String {
         let inner = margin + "    "
-        let members = command.arguments.map { argument in
-            let isNeeded = ClientTypes.isNeeded(argument, of: command)
+        let properties = SwiftTypes.properties(command.arguments.map(\.wire))
+        var scope = IdentifierScope(reserved: SwiftTypes.typesInUse.union(properties).union(["Answer"]))
+        let members = zip(command.arguments, properties).map { argument, property in
+            let choice = scope.take(ClientTypes.typeName(argument.wire))
+            let isNeeded = command.needs(argument)
             return (
-                argument: argument, name: SwiftTypes.escaped(argument.wire),
-                type: type(argument) + (isNeeded ? "" : "?"),
-                byDefault: isNeeded ? "" : " = nil"
+                argument: argument, name: SwiftTypes.escaped(property), choice: choice,
+                type: type(argument, choice) + (isNeeded ? "" : "?"), byDefault: isNeeded ? "" : " = nil"
             )
         }
         var lines = comment(command.summary, margin)
-        lines += "\(margin)public struct \(SwiftTypes.typeName(command.name)): SwitchboardCommand {\n"
+        lines += "\(margin)public struct \(name): SwitchboardCommand {\n"
         lines += "\(inner)public static let commandName = \"\(command.name)\"\n"
         for member in members {
-            if case .choice(let words) = member.argument.type {
-                lines +=
-                    "\(inner)public enum \(SwiftTypes.typeName(member.argument.wire)): String, Encodable, Sendable {\n"
-                for word in words {
-                    let name = ClientTypes.typeName(word)
-                    let first = name.prefix(1).lowercased()
-                    lines +=
-                        "\(inner)    case \(SwiftTypes.escaped(first + name.dropFirst())) = \"\(word)\"\n"
-                }
-                lines += "\(inner)}\n"
-            }
+            if case .choice(let words) = member.argument.type { lines += choice(member.choice, words, inner) }
             lines += comment(member.argument.text, inner) + "\(inner)public var \(member.name): \(member.type)\n"
         }
         let parameters = members.map { "\($0.name): \($0.type)\($0.byDefault)" }.joined(separator: ", ")
         lines += "\(inner)public init(\(parameters)) {\n"
         lines += members.map { "\(inner)    self.\($0.name) = \($0.name)\n" }.joined() + "\(inner)}\n"
-        lines += comment(command.returns.text, inner) + declaration("Answer", command.returns.type, inner)
+        lines += codingKeys(properties, command.arguments.map(\.wire), inner)
+        lines += comment(command.returns.text, inner) + declaration("Answer", command.returns.type, inner, &scope)
         return lines + "\(margin)}\n"
     }
 
-    private func type(_ argument: ArgumentDeclaration) -> String {
+    private func choice(_ name: String, _ words: [String], _ margin: String) -> String {
+        var scope = IdentifierScope(reserved: SwiftTypes.propertiesInUse)
+        let cases = words.map { word in
+            let name = ClientTypes.typeName(word)
+            let identifier = scope.take(name.prefix(1).lowercased() + name.dropFirst())
+            return "\(margin)    case \(SwiftTypes.escaped(identifier)) = \"\(word)\"\n"
+        }
+        return "\(margin)public enum \(name): String, Encodable, Sendable {\n" + cases.joined() + "\(margin)}\n"
+    }
+
+    private func type(_ argument: ArgumentDeclaration, _ choice: String) -> String {
         switch argument.type {
         case .id, .user, .string, .time: "String"
         case .int: "Int"
         case .number: "Double"
-        case .choice: SwiftTypes.typeName(argument.wire)
+        case .choice: choice
         case .bool: "Bool"
         case .json: "JSONValue"
         case .ids: "[String]"
@@ -92,49 +116,57 @@ public struct SwiftTypes {
 
     // MARK: Values
 
-    /// The declaration of a type under a name.
-    private func declaration(_ name: String, _ type: ValueType, _ margin: String) -> String {
-        if case .union(let types) = type, types.count == 1 { return declaration(name, types[0], margin) }
+    /// The declaration of a type under an identifier of the scope.
+    private func declaration(
+        _ name: String, _ type: ValueType, _ margin: String, _ scope: inout IdentifierScope
+    ) -> String {
+        if case .union(let types) = type, types.count == 1 { return declaration(name, types[0], margin, &scope) }
         guard let members = members(type) else {
-            let (text, inside) = use(type, name + "Value", margin)
+            let (text, inside) = use(type, name + "Value", margin, &scope)
             return inside + "\(margin)public typealias \(name) = \(text)\n"
         }
         let inner = margin + "    "
+        let properties = SwiftTypes.properties(members.map(\.name))
+        var insideScope = IdentifierScope(reserved: SwiftTypes.typesInUse.union(properties))
         var lines = "\(margin)public struct \(name): Decodable, Sendable, Hashable {\n"
-        for member in members {
-            let (text, inside) = use(member.type, SwiftTypes.typeName(member.name), inner)
-            let isOptional = member.isOptional && !text.hasSuffix("?")
-            lines += inside + "\(inner)public var \(SwiftTypes.escaped(member.name)): \(text)\(isOptional ? "?" : "")\n"
+        for (member, property) in zip(members, properties) {
+            let (text, inside) = use(member.type, ClientTypes.typeName(member.name), inner, &insideScope)
+            let mark = member.isOptional && !text.hasSuffix("?") ? "?" : ""
+            lines += inside + "\(inner)public var \(SwiftTypes.escaped(property)): \(text)\(mark)\n"
         }
-        return lines + "\(margin)}\n"
+        return lines + codingKeys(properties, members.map(\.name), inner) + "\(margin)}\n"
     }
 
-    /// A type as it is used, and the declaration that it needs, under a name, in front.
-    private func use(_ type: ValueType, _ name: String, _ margin: String) -> (text: String, inside: String) {
+    /// A type as it is used, and in front the declaration that it needs, under an identifier like the wanted one.
+    private func use(
+        _ type: ValueType, _ wanted: String, _ margin: String, _ scope: inout IdentifierScope
+    ) -> (text: String, inside: String) {
         switch type {
         case .any, .null: return ("JSONValue", "")
         case .string, .literal: return ("String", "")
         case .int: return ("Int", "")
         case .number: return ("Double", "")
         case .bool: return ("Bool", "")
-        case .named(let name): return ("Shared." + SwiftTypes.typeName(name), "")
+        case .named(let name): return ("Shared." + (shared[name] ?? ""), "")
         case .list(let element):
-            let (text, inside) = use(element, name, margin)
+            let (text, inside) = use(element, wanted, margin, &scope)
             return ("[\(text)]", inside)
         case .object(members: [], others: let others?):
             if others == .any { return ("JSONValue", "") }
-            let (text, inside) = use(others, name, margin)
+            let (text, inside) = use(others, wanted, margin, &scope)
             return ("[String: \(text)]", inside)
-        case .object: return (name, declaration(name, type, margin))
+        case .object: break
         case .union(let types):
             let others = types.filter { $0 != .null }
             if others.count < types.count, let one = others.first {
-                let (text, inside) = use(others.count == 1 ? one : .union(others), name, margin)
+                let (text, inside) = use(others.count == 1 ? one : .union(others), wanted, margin, &scope)
                 return (text.hasSuffix("?") || text == "JSONValue" ? text : text + "?", inside)
             }
             if types.allSatisfy({ if case .literal = $0 { true } else { $0 == .string } }) { return ("String", "") }
-            return members(type) == nil ? ("JSONValue", "") : (name, declaration(name, type, margin))
+            if members(type) == nil { return ("JSONValue", "") }
         }
+        let name = scope.take(wanted)
+        return (name, declaration(name, type, margin, &scope))
     }
 
     /// The members of an object, or of several of which a value is one; `nil` when the type is none.
@@ -143,7 +175,7 @@ public struct SwiftTypes {
         case .object(members: [], others: .some): return nil
         case .object(let members, _): return members
         case .union(let types):
-            let all = types.map { members(catalogue.writtenOut($0)) }
+            let all = types.map { members(catalogue.meant($0)) }
             guard !all.isEmpty, all.allSatisfy({ $0 != nil }) else { return nil }
             return merged(all.compactMap(\.self))
         default: return nil
@@ -170,20 +202,40 @@ public struct SwiftTypes {
 
     // MARK: Names
 
-    private func comment(_ text: String, _ margin: String) -> String { text.isEmpty ? "" : "\(margin)/// \(text)\n" }
+    private func comment(_ text: String, _ margin: String) -> String {
+        text.isEmpty ? "" : "\(margin)/// \(ClientTypes.line(text))\n"
+    }
 
-    /// The name of a type inside another; `Type` and `Protocol` are taken there.
-    private static func typeName(_ name: String) -> String {
-        let name = ClientTypes.typeName(name)
-        return ["Type", "Protocol", "Self", "Any"].contains(name) ? name + "Value" : name
+    /// The identifiers of properties under these names, which need not be identifiers.
+    private static func properties(_ names: [String]) -> [String] {
+        var scope = IdentifierScope(reserved: propertiesInUse)
+        return names.map { scope.take($0) }
+    }
+
+    /// The keys of properties in JSON, where one has another name there.
+    private func codingKeys(_ properties: [String], _ names: [String], _ margin: String) -> String {
+        guard properties != names else { return "" }
+        let cases = zip(properties, names).map { "\(margin)    case \(SwiftTypes.escaped($0)) = \"\($1)\"\n" }
+        return "\(margin)private enum CodingKeys: String, CodingKey {\n" + cases.joined() + "\(margin)}\n"
     }
 
     private static func escaped(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
 
+    /// Types that the text uses, and names that no type may have: another of that name inside would take their place.
+    private static let typesInUse: Set<String> = [
+        "Any", "Bool", "CodingKey", "CodingKeys", "Decodable", "Double", "Encodable", "Hashable", "Int", "JSONValue",
+        "Protocol", "Self", "Sendable", "Shared", "String", "SwitchboardCommand", "Type",
+    ]
+    /// Names that no property and no case may have.
+    private static let propertiesInUse: Set<String> = [
+        "Protocol", "Self", "Type", "_", "hashValue", "init", "rawValue", "self",
+    ]
     private static let keywords: Set<String> = [
-        "as", "break", "case", "catch", "class", "continue", "default", "defer", "deinit", "do", "else", "enum",
-        "extension", "fallthrough", "false", "for", "func", "guard", "if", "import", "in", "init", "inout", "internal",
-        "is", "let", "nil", "operator", "private", "protocol", "public", "repeat", "return", "self", "static", "struct",
-        "subscript", "super", "switch", "throw", "throws", "true", "try", "typealias", "var", "where", "while",
+        "Any", "as", "associatedtype", "await", "break", "case", "catch", "class", "consume", "continue", "copy",
+        "default", "defer", "deinit", "discard", "do", "each", "else", "enum", "extension", "fallthrough", "false",
+        "fileprivate", "for", "func", "guard", "if", "import", "in", "inout", "internal", "is", "let", "nil",
+        "operator", "precedencegroup", "private", "protocol", "public", "repeat", "rethrows", "return", "static",
+        "struct", "subscript", "super", "switch", "throw", "throws", "true", "try", "typealias", "var",
+        "where", "while",
     ]
 }

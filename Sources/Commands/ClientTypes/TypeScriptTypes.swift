@@ -1,16 +1,23 @@
 /// The types of commands, events and states as declarations of TypeScript, for `clients/js`.
 public struct TypeScriptTypes {
     private let types: ClientTypes
+    /// The identifiers of the declared types, by their names.
+    private let shared: [String: String]
 
     /// Takes the scripts of a node.
-    public init(_ catalogue: Catalogue) { types = ClientTypes(catalogue) }
+    public init(_ catalogue: Catalogue) {
+        types = ClientTypes(catalogue)
+        // The file's own three types, and one that it uses.
+        var scope = IdentifierScope(reserved: ["Commands", "Events", "States", "Record"])
+        shared = types.named.reduce(into: [:]) { $0[$1.name] = scope.take(ClientTypes.typeName($1.name)) }
+    }
 
     /// The text of a file `.d.ts`.
     public var text: String {
         var parts = ["// Written by `switchboard types typescript`; a change here is lost when it is written again.\n"]
         parts += types.named.map { named in
             comment(named.value.text)
-                + "export type \(TypeScriptTypes.typeName(named.name)) = \(written(named.value.type));\n"
+                + "export type \(shared[named.name] ?? "") = \(written(named.value.type));\n"
         }
         parts.append(
             block(
@@ -36,7 +43,7 @@ public struct TypeScriptTypes {
 
     private func command(_ command: CommandDescriptor) -> String {
         let arguments = command.arguments.map { argument in
-            let isNeeded = ClientTypes.isNeeded(argument, of: command)
+            let isNeeded = command.needs(argument)
             return comment(argument.text, "      ") + "      readonly \(key(argument.wire))\(isNeeded ? "" : "?"): "
                 + TypeScriptTypes.written(argument.type) + (isNeeded ? "" : " | null") + ";\n"
         }
@@ -47,18 +54,26 @@ public struct TypeScriptTypes {
     }
 
     private func comment(_ text: String, _ margin: String = "") -> String {
-        text.isEmpty ? "" : "\(margin)/** \(text.replacing("*/", with: "* /")) */\n"
-    }
-
-    /// The name of a declared type; those of the file's own three types are taken.
-    private static func typeName(_ name: String) -> String {
-        let name = ClientTypes.typeName(name)
-        return ["Commands", "Events", "States"].contains(name) ? name + "Value" : name
+        text.isEmpty ? "" : "\(margin)/** \(ClientTypes.line(text).replacing("*/", with: "* /")) */\n"
     }
 
     /// A name as the key of a member.
     private func key(_ name: String) -> String {
-        name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") } ? name : "'\(name)'"
+        let isWord = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+        return isWord && name.first?.isNumber == false ? name : "'\(name)'"
+    }
+
+    /// A text between quotes; it has neither a quote nor a new line.
+    private func quoted(_ text: String) -> String {
+        let scalars = text.unicodeScalars.map { scalar in
+            switch scalar {
+            case "\\": "\\\\"
+            case "\t": "\\t"
+            case "\r": "\\r"
+            default: String(scalar)
+            }
+        }
+        return "'" + scalars.joined() + "'"
     }
 
     private func written(_ type: ValueType, _ margin: String = "") -> String {
@@ -68,11 +83,11 @@ public struct TypeScriptTypes {
         case .int, .number: "number"
         case .bool: "boolean"
         case .null: "null"
-        case .literal(let text): "'" + text.replacing("\\", with: "\\\\") + "'"
+        case .literal(let text): quoted(text)
         case .list(.union(let types)): "readonly (" + written(.union(types), margin) + ")[]"
         case .list(let element): "readonly " + written(element, margin) + "[]"
         case .union(let types): types.map { written($0, margin) }.joined(separator: " | ")
-        case .named(let name): TypeScriptTypes.typeName(name)
+        case .named(let name): shared[name] ?? "unknown"
         case .object(members: [], others: nil): "Record<string, never>"
         case .object(let members, let others):
             "{\n" + members.map { member(key($0.name) + ($0.isOptional ? "?" : ""), $0.type, margin) }.joined()

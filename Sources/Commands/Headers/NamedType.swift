@@ -8,7 +8,7 @@ public struct NamedType: Equatable, Sendable {
     /// Reads `track {trackId: string, score: int}`.
     init(header text: String) throws(HeaderFault) {
         let name = String(text.prefix { $0 != " " && $0 != "\n" })
-        guard HeaderText.isName(name), ValueType.words[name] == nil else {
+        guard HeaderText.isName(name), !ValueType.words.contains(name) else {
             throw HeaderFault(
                 "expected a name and a type, e.g. track {trackId: string}; the name is a lower-case letter, then at "
                     + "most 63 of a-z 0-9 _, and no word such as string")

@@ -71,9 +71,9 @@ struct ValueTypeReader {
         guard let name = name() else {
             throw fault("expected a type, \(ValueTypeReader.example), not " + here)
         }
-        if let type = ValueType.words[name] { return type }
+        if let type = ValueType(word: name) { return type }
         guard HeaderText.isName(name) else {
-            throw fault("\(name) is no type" + NearestName.hint(ValueType.words.keys.sorted(), to: name))
+            throw fault("\(name) is no type" + NearestName.hint(ValueType.words, to: name))
         }
         return .named(name)
     }

@@ -110,7 +110,7 @@ struct OpenAPICommand {
     /// The name of the component that is the schema of the answer; `nil` when a declared type is.
     static func component(_ descriptor: CommandDescriptor) -> String? {
         if case .named = descriptor.returns.type, descriptor.mint == nil { return nil }
-        // No pack has a name with a dot in it, so these names are always free.
+        // No type of a pack has such a name: ``TypeTable`` refuses it.
         return descriptor.name + ".answer"
     }
 
@@ -152,7 +152,7 @@ struct OpenAPICommand {
 
     private func queryParameter(_ argument: ArgumentDeclaration) -> JSONNode {
         let parameter: JSONNode = [
-            "name": .text(argument.wire), "in": "query", "required": .bool(isNeeded(argument)),
+            "name": .text(argument.wire), "in": "query", "required": .bool(descriptor.needs(argument)),
         ]
         let schema = OpenAPISchemas.query(argument)
         switch argument.type {
@@ -163,8 +163,8 @@ struct OpenAPICommand {
     }
 
     private func body(_ arguments: [ArgumentDeclaration]) -> JSONNode {
-        let needed = arguments.filter { isNeeded($0) }
-        let members = arguments.map { ($0.wire, OpenAPISchemas.argument($0, isNeeded: isNeeded($0))) }
+        let needed = arguments.filter { descriptor.needs($0) }
+        let members = arguments.map { ($0.wire, OpenAPISchemas.argument($0, isNeeded: descriptor.needs($0))) }
         let operation = OpenAPISchemas.orNull(OpenAPISchemas.reference("OperationId"))
         let schema: JSONNode = [
             "type": "object", "additionalProperties": false,
@@ -172,10 +172,5 @@ struct OpenAPICommand {
             "required": .array(needed.map { .text($0.wire) }),
         ]
         return ["required": .bool(!needed.isEmpty), "content": OpenAPIErrors.content(schema)]
-    }
-
-    /// Whether every caller must give the argument: a user's own token replaces the argument `user`.
-    private func isNeeded(_ argument: ArgumentDeclaration) -> Bool {
-        argument.isRequired && !(argument.type == .user && descriptor.rights.roles.contains(.user))
     }
 }

@@ -106,6 +106,12 @@ extension Array where Element == UInt8 {
         append(decimal: number)
     }
 
+    /// Appends a member with a number, or null.
+    public mutating func append(member name: StaticString, numberOrNull number: Int?) {
+        append(member: name)
+        if let number { append(decimal: number) } else { append(text: "null" as StaticString) }
+    }
+
     /// Appends a member that is a string of UTF-8, or `null` without one.
     public mutating func append(member name: StaticString, stringOrNull string: (some Sequence<UInt8>)?) {
         append(member: name)

@@ -1,5 +1,7 @@
+import Configuration
 import Core
 import RedisLink
+import Service
 
 /// The figures of receivers in Redis, which gateways show to operators.
 extension WebhookDispatcher {
@@ -7,13 +9,25 @@ extension WebhookDispatcher {
     static let figuresEveryMs = 5_000
 
     /// Writes the figures of each receiver; the next write replaces one that was lost.
-    func tellFigures(_ parts: CourierParts, _ link: any RedisCalls, nowMs: Int) {
-        for lane in lanes {
+    func writeFigures(_ parts: CourierParts, _ link: any RedisCalls, nowMs: Int) {
+        let figures = lanes.map { lane in
             let figures = WebhookFigures(
                 busy: lane.busyCount, waiting: lane.waitingCount, isAway: lane.isOpen,
                 oldestMs: lane.failingSinceMs.map { max(0, nowMs - $0) } ?? 0, failedMs: lane.lastFailure?.wallMs ?? 0,
                 reason: lane.lastFailure?.reason ?? "")
-            link.call(figures.call(parts.keys, receiver: lane.name, courier: parts.name)) { _ in }
+            return (lane.name, figures)
         }
+        link.call(WebhookFigures.call(parts.keys, courier: parts.name, figures)) { [log = parts.log] result in
+            guard case .success(let value) = result, value.integer == 1 else { return }
+            log.write(
+                .warn, "figures of webhooks were dropped: too many receivers and couriers",
+                [("max", "\(WebhookFigures.countMax)")])
+        }
+    }
+
+    /// Removes the figures of this courier, which ends.
+    func removeFigures(_ parts: CourierParts, _ link: any RedisCalls) {
+        guard link.isReady, !lanes.isEmpty else { return }
+        link.call(WebhookFigures.removal(parts.keys, courier: parts.name, of: lanes.map(\.name))) { _ in }
     }
 }

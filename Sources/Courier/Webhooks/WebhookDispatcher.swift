@@ -79,6 +79,8 @@ final class WebhookDispatcher {
     func drain() {
         for lane in lanes { lane.isDraining = true }
         ears?.stop()
+        figuresMs = Int.max
+        removeFigures(parts, link)
     }
 
     /// Cancels all deliveries in flight.
@@ -94,7 +96,7 @@ final class WebhookDispatcher {
         for lane in lanes { lane.work(nowMs: nowMs) }
         guard !lanes.isEmpty, figuresMs <= nowMs, link.isReady else { return }
         figuresMs = nowMs + WebhookDispatcher.figuresEveryMs
-        tellFigures(parts, link, nowMs: nowMs)
+        writeFigures(parts, link, nowMs: nowMs)
     }
 
     // MARK: Looking through all logs

@@ -48,7 +48,7 @@ final class CloseWalk: FleetWalk {
         var content: [UInt8] = [UInt8(ascii: "{")]
         content.append(member: "id", string: id)
         content.append(member: "user", stringOrNull: SessionRows.user(found.caller))
-        content.append(member: "node", string: rows.nodeName)
+        content.append(member: "node", string: rows.address.node)
         content.append(member: "why", string: reason.rawValue)
         return FleetAnswer(rows: [FleetRow(key: row.key, content: content + [UInt8(ascii: "}")])], total: 1)
     }

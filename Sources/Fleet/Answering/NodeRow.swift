@@ -36,8 +36,8 @@ public enum NodeRow {
         text.append(member: "sessions", number: shards.reduce(0) { $0 + $1.sessions.value })
         text.append(member: "topics", number: shards.reduce(0) { $0 + $1.topics.value })
         text.append(member: "memoryBytes", number: metrics.memory.residentBytes)
-        text.append(member: "descriptors", number: Descriptors.count()?.open ?? 0)
-        append(offsetMs: book.offsetMs, to: &text)
+        text.append(member: "descriptors", number: health.descriptorsOpen.value)
+        text.append(member: "clockOffsetMs", numberOrNull: book.offsetMs)
         return FleetRow(key: nodeName, content: text + [UInt8(ascii: "}")])
     }
 
@@ -46,7 +46,7 @@ public enum NodeRow {
         var text: [UInt8] = [UInt8(ascii: "{")]
         text.append(member: "name", string: String(decoding: entry.name, as: UTF8.self))
         append(entry, to: &text)
-        append(offsetMs: entry.offsetMs, to: &text)
+        text.append(member: "clockOffsetMs", numberOrNull: entry.offsetMs)
         return FleetRow(key: entry.name, content: text + [UInt8(ascii: "}")])
     }
 
@@ -55,9 +55,5 @@ public enum NodeRow {
         text.append(member: "role", string: entry.kind.rawValue)
         text.append(member: "version", string: entry.version)
         text.append(member: "format", number: entry.format)
-    }
-
-    private static func append(offsetMs: Int?, to text: inout [UInt8]) {
-        text.append(member: "clockOffsetMs", json: (offsetMs.map { "\($0)" } ?? "null").utf8)
     }
 }

@@ -9,7 +9,7 @@ struct SessionFilter {
     private let address: IPAddress?
     private let topic: Topic?
     /// Whether only sessions with waiting bytes match.
-    private let isBehind: Bool
+    let isBehind: Bool
 
     /// The filter of a question's parameters; `nil` when one of them is malformed, so that nothing matches.
     init?(_ question: FleetQuestion) {

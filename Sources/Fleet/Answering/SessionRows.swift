@@ -7,12 +7,13 @@ import Traces
 
 /// Writes sessions as rows of an answer.
 struct SessionRows {
-    let nodeName: [UInt8]
-    let shard: Int
+    let address: ShardAddress
     let clock: ShardClock
 
-    /// Topics that a row names; their number is told in any case.
+    /// Topics that a row names; `topicCount` has the number of all.
     private static let topicsMax = 32
+    /// An open session stands before every one that has ended: the rank of those is the time of their end.
+    private static let rankOfOpen = 1 << 48
 
     /// The row of an open session.
     func row(_ session: Session) -> FleetRow {
@@ -21,7 +22,7 @@ struct SessionRows {
         text.append(member: "id", string: id)
         text.append(member: "user", stringOrNull: SessionRows.user(session.caller))
         text.append(member: "key", stringOrNull: SessionRows.key(session.caller))
-        text.append(member: "node", string: nodeName)
+        text.append(member: "node", string: address.node)
         text.append(member: "address", stringOrNull: session.address.map { "\($0)".utf8 })
         text.append(member: "dialect", string: session.dialectName)
         text.append(member: "since", string: time(session.openedMs))
@@ -30,15 +31,12 @@ struct SessionRows {
         text.append(arrayOf: topics.prefix(SessionRows.topicsMax)) { $0.append(jsonString: $1.bytes) }
         text.append(text: ",\"closed\":null,\"why\":null}" as StaticString)
         let waitingMs = load.oldestMs.map { max(0, clock.nowMs - $0) } ?? 0
-        return FleetRow(key: id, figures: [load.bytes, waitingMs], content: text)
+        return FleetRow(key: id, figures: [SessionRows.rankOfOpen + load.bytes, load.bytes, waitingMs], content: text)
     }
 
     /// The row of a session that has ended.
     func row(_ session: TracedSession) -> FleetRow {
-        var id = nodeName + [UInt8(ascii: ".")]
-        id.append(decimal: shard)
-        id.append(UInt8(ascii: "."))
-        id.append(decimal: Int(session.number))
+        let id = address.id(ofSession: session.number)
         var topics: [[UInt8]] = []
         for stay in session.stays where !topics.contains(stay.topic.bytes) { topics.append(stay.topic.bytes) }
         let isUser = session.caller == .user
@@ -46,7 +44,7 @@ struct SessionRows {
         text.append(member: "id", string: id)
         text.append(member: "user", stringOrNull: isUser ? session.name : nil)
         text.append(member: "key", stringOrNull: isUser || session.name.isEmpty ? nil : session.name)
-        text.append(member: "node", string: nodeName)
+        text.append(member: "node", string: address.node)
         text.append(member: "address", stringOrNull: session.address.map { "\($0)".utf8 })
         text.append(member: "dialect", string: session.dialect)
         text.append(member: "since", stringOrNull: session.openedMs.map { time($0).utf8 })
@@ -56,12 +54,13 @@ struct SessionRows {
         text.append(member: "closed", stringOrNull: session.closed.map { time($0.atMs).utf8 })
         text.append(member: "why", stringOrNull: session.closed.map { $0.reason.rawValue.utf8 })
         text.append(UInt8(ascii: "}"))
-        return FleetRow(key: id, figures: [0, 0], content: text)
+        let endMs = session.closed.map { max(0, wallMs($0.atMs)) } ?? 0
+        return FleetRow(key: id, figures: [min(endMs, SessionRows.rankOfOpen - 1), 0, 0], content: text)
     }
 
-    private func time(_ monotonicMs: Int) -> String {
-        Timestamp.text(wallMs: clock.wallMs - (clock.nowMs - monotonicMs))
-    }
+    private func wallMs(_ monotonicMs: Int) -> Int { clock.wallMs - (clock.nowMs - monotonicMs) }
+
+    private func time(_ monotonicMs: Int) -> String { Timestamp.text(wallMs: wallMs(monotonicMs)) }
 
     static func user(_ caller: Caller) -> [UInt8]? {
         if case .user(let identity) = caller { identity.user } else { nil }

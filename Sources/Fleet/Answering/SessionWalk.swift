@@ -51,6 +51,7 @@ final class SessionWalk: FleetWalk {
         var seen: Set<[UInt8]> = []
         let closed = sessions.filter(filter.matches).reversed().map(rows.row)
         let found = (top.sorted.map(rows.row) + closed).filter { seen.insert($0.key).inserted }
-        return FleetAnswer(rows: Array(found.prefix(limit)), total: total + closed.count)
+        return FleetAnswer(
+            rows: Array(found.prefix(limit)), total: total + (filter.isBehind ? closed.count : ended.total))
     }
 }

@@ -1,4 +1,4 @@
-import Core
+public import Core
 public import Operations
 import Reactors
 public import Service
@@ -11,7 +11,6 @@ public import Transports
 ///
 /// Figures of the whole node are in the answer of its first shard. Thread: the shard's.
 public final class ShardAnswers: FleetSource {
-    private let shard: Int
     private let open: OpenTransports
     private let topics: TopicTable<Session>
     private let trace: SessionTrace
@@ -20,19 +19,18 @@ public final class ShardAnswers: FleetSource {
     private let clock: ShardClock
     private let rows: SessionRows
 
-    /// Answers for shard `shard` of the node `nodeName`.
+    /// Answers for the shard at `address`.
     public init(
-        nodeName: String, shard: Int, open: OpenTransports, topics: TopicTable<Session>, trace: SessionTrace,
+        address: ShardAddress, open: OpenTransports, topics: TopicTable<Session>, trace: SessionTrace,
         metrics: Metrics, talkers: Talkers, clock: ShardClock
     ) {
-        self.shard = shard
         self.open = open
         self.topics = topics
         self.trace = trace
         self.metrics = metrics
         self.talkers = talkers
         self.clock = clock
-        rows = SessionRows(nodeName: Array(nodeName.utf8), shard: shard, clock: clock)
+        rows = SessionRows(address: address, clock: clock)
     }
 
     /// Begins an answer; a malformed question gets an empty one.
@@ -51,18 +49,16 @@ public final class ShardAnswers: FleetSource {
         case .close:
             guard let walk = CloseWalk(question, open, rows, metrics.log) else { break }
             return walk
-        case .nodes where shard == 0:
-            return FleetWalkDone(FleetAnswer(rows: [NodeRow.own(metrics, rows.nodeName)], total: 1))
-        case .talkers where shard == 0: return FleetWalkDone(callers(question))
-        case .nodes, .talkers: break
+        case .nodes: return FleetWalkDone(FleetAnswer(rows: [NodeRow.own(metrics, rows.address.node)], total: 1))
+        case .talkers: return FleetWalkDone(callers(question))
         }
         return FleetWalkDone()
     }
 
     private var traceParts: TraceWalk.Parts {
-        let departed = shard == 0 ? metrics.figures.nodes.withLock { $0.departed } : []
+        let departed = rows.address.shard == 0 ? metrics.figures.nodes.withLock { $0.departed } : []
         return TraceWalk.Parts(
-            nodeName: rows.nodeName, shard: shard, open: open, trace: trace, clock: clock,
+            nodeName: rows.address.node, shard: rows.address.shard, open: open, trace: trace, clock: clock,
             gone: departed.map {
                 WhyFacts.GoneNode(name: String(decoding: $0.name, as: UTF8.self), seenMs: $0.seenMs)
             })
@@ -82,6 +78,8 @@ public final class ShardAnswers: FleetSource {
             content.append(UInt8(ascii: "}"))
             top.offer(FleetRow(key: key, figures: numbers, content: content), numbers[question.order])
         }
-        return FleetAnswer(rows: top.sorted, total: all.count)
+        var answer = FleetAnswer(rows: top.sorted, total: all.count)
+        answer.names = DistinctCount(names: all.lazy.map { DistinctCount.hash($0.key) })
+        return answer
     }
 }

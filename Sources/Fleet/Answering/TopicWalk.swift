@@ -12,7 +12,7 @@ final class TopicWalk: FleetWalk {
     private let nowMs: Int
     private var place: Int
     private var top: TopList<FleetRow>
-    private var total = 0
+    private var names = DistinctCounter()
 
     private static let stepCount = 64
 
@@ -30,13 +30,16 @@ final class TopicWalk: FleetWalk {
         guard place == 0 else { return nil }
         // A topic may have been visited twice.
         var seen: Set<[UInt8]> = []
-        return FleetAnswer(rows: top.sorted.filter { seen.insert($0.key).inserted }, total: total)
+        let names = names.count
+        var answer = FleetAnswer(rows: top.sorted.filter { seen.insert($0.key).inserted }, total: names.count)
+        answer.names = names
+        return answer
     }
 
     private func take(_ topic: LocalTopic<Session>) {
         // A topic that everybody has left lingers for a while.
         guard topic.memberCount > 0, namespace.map({ topic.topic.namespace.elementsEqual($0) }) ?? true else { return }
-        total += 1
+        names.add(topic.topic.bytes)
         let rates = topic.perMinute(nowMs: nowMs)
         let figures = [topic.memberCount, rates.events, rates.bytes, 1]
         guard top.admits(figures[order]) else { return }

@@ -17,7 +17,7 @@ final class TraceWalk: FleetWalk {
         let open: OpenTransports
         let trace: SessionTrace
         let clock: ShardClock
-        /// Gateways that have gone; told by one shard.
+        /// Gateways that have gone; one shard of a node reports them.
         let gone: [WhyFacts.GoneNode]
     }
 
@@ -145,17 +145,9 @@ final class TraceWalk: FleetWalk {
             }
         }
         guard rows.admits(rank) else { return }
-        let id = id(of: session.number)
+        let id = ShardAddress(node: parts.nodeName, shard: parts.shard).id(ofSession: session.number)
         let content = SessionRow.text(session, id: id, node: parts.nodeName, about: event, wallMs: wallMs)
         rows.offer(FleetRow(key: id, figures: [rank], content: content), rank)
-    }
-
-    private func id(of number: UInt32) -> [UInt8] {
-        var id = parts.nodeName + [UInt8(ascii: ".")]
-        id.append(decimal: parts.shard)
-        id.append(UInt8(ascii: "."))
-        id.append(decimal: Int(number))
-        return id
     }
 
     /// Whether the record would name what happened since the event was published.

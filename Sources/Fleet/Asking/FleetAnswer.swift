@@ -19,7 +19,9 @@ public struct FleetRow: Equatable, Sendable {
     /// Appends one JSON object: the content, and the figures under their names.
     func append(to text: inout [UInt8], _ names: [FleetFigure]) {
         text.append(contentsOf: content.dropLast())
-        for (figure, value) in zip(names, figures) { text.append(member: figure.name, number: value) }
+        for (figure, value) in zip(names, figures) where !figure.isHidden {
+            text.append(member: figure.name, number: value)
+        }
         text.append(UInt8(ascii: "}"))
     }
 }
@@ -32,27 +34,31 @@ public struct FleetAnswer: Equatable, Sendable {
     public var rows: [FleetRow]
     /// The number of things that match, of which `rows` may be a part.
     public var total: Int
-    /// Whether a part is missing: a shard did not answer in time.
-    public var isPartial: Bool
+    /// Whether rows that belong here are left out, since they did not fit into a message.
+    public var isTruncated = false
+    /// The cause for which a part is missing; `nil` for a whole answer.
+    var fault: FleetFault?
+    /// The things that match, where several parts may have the same ones.
+    var names = DistinctCount()
 
     /// Bytes of the rows of one node; further rows are left out.
     static let bytesMax = 262_144
+    /// Rows of one node.
+    private static let rowsMax = 2_000
     /// Values in one node's answer.
     private static let jsonLimits = JSON.Limits(depthMax: 8, elementsMax: 100_000)
 
     /// An answer; without arguments, one to which nothing matches.
-    public init(rows: [FleetRow] = [], total: Int = 0, isPartial: Bool = false) {
+    public init(rows: [FleetRow] = [], total: Int = 0) {
         self.rows = rows
         self.total = total
-        self.isPartial = isPartial
     }
 
     // MARK: Between nodes
 
-    /// One JSON array: total, whether a part is missing, and the rows as arrays of key, figures and content.
+    /// One JSON array: total, fault or null, whether rows are left out, hashes of names, and the rows as arrays of key,
+    /// figures and content.
     var text: [UInt8] {
-        var text: [UInt8] = [UInt8(ascii: "[")]
-        text.append(decimal: total)
         var kept = rows[...]
         var left = FleetAnswer.bytesMax
         if let end = rows.firstIndex(where: { row in
@@ -61,7 +67,13 @@ public struct FleetAnswer: Equatable, Sendable {
         }) {
             kept = rows[..<end]
         }
-        text.append(text: isPartial || kept.count < rows.count ? ",true," : ",false," as StaticString)
+        var text: [UInt8] = [UInt8(ascii: "[")]
+        text.append(decimal: total)
+        text.append(UInt8(ascii: ","))
+        if let fault { text.append(jsonString: fault.rawValue) } else { text.append(text: "null" as StaticString) }
+        text.append(text: isTruncated || kept.count < rows.count ? ",true," : ",false," as StaticString)
+        text.append(arrayOf: names.hashes) { $0.append(decimal: $1) }
+        text.append(UInt8(ascii: ","))
         text.append(arrayOf: kept) { text, row in
             text.append(UInt8(ascii: "["))
             text.append(jsonString: row.key)
@@ -81,15 +93,25 @@ public struct FleetAnswer: Equatable, Sendable {
             let document = try? JSON(parsing: text, limits: FleetAnswer.jsonLimits)
         else { return nil }
         let parts = Array(document.root.members)
-        guard document.root.kind == .array, parts.count == 3, let total = parts[0].int, total >= 0,
-            let isPartial = parts[1].bool, parts[2].kind == .array
+        guard document.root.kind == .array, parts.count == 5, let total = parts[0].int, total >= 0,
+            let isTruncated = parts[2].bool, parts[3].kind == .array, parts[4].kind == .array
         else { return nil }
         var rows: [FleetRow] = []
-        for value in parts[2].members {
-            guard let row = FleetRow(value, figures: kind.figures.count), rows.count < 2 * 1_000 else { return nil }
+        for value in parts[4].members {
+            guard let row = FleetRow(value, figures: kind.figures.count), rows.count < FleetAnswer.rowsMax else {
+                return nil
+            }
             rows.append(row)
         }
-        self.init(rows: rows, total: total, isPartial: isPartial)
+        self.init(rows: rows, total: total)
+        self.isTruncated = isTruncated
+        if parts[1].kind != .null {
+            guard let fault = parts[1].string.flatMap({ FleetFault(rawValue: $0) }) else { return nil }
+            self.fault = fault
+        }
+        let hashes = parts[3].members.map { $0.int ?? -1 }
+        guard let names = DistinctCount(hashes: hashes) else { return nil }
+        self.names = names
     }
 }
 

@@ -6,8 +6,7 @@ public import Service
 
 /// The services by which a shard asks other nodes, and answers them.
 public struct FleetContext {
-    let nodeName: [UInt8]
-    let shard: Int
+    let address: ShardAddress
     let shardCount: Int
     let keys: Keys
     let link: any RedisCalls
@@ -19,14 +18,13 @@ public struct FleetContext {
     /// Sends to a shard of this node; false when its mailbox is full.
     let send: (FleetOrder, _ shard: Int) -> Bool
 
-    /// The services of shard `shard` of `shardCount`.
+    /// The services of the shard at `address`, one of `shardCount`.
     public init(
-        nodeName: String, shard: Int, shardCount: Int, keys: Keys, link: any RedisCalls, clock: ShardClock,
+        address: ShardAddress, shardCount: Int, keys: Keys, link: any RedisCalls, clock: ShardClock,
         limits: Limits, access: FleetAccess, figures: NodeFigures, statistics: ShardStatistics,
         send: @escaping (FleetOrder, _ shard: Int) -> Bool
     ) {
-        self.nodeName = Array(nodeName.utf8)
-        self.shard = shard
+        self.address = address
         self.shardCount = shardCount
         self.keys = keys
         self.link = link
@@ -48,8 +46,8 @@ public struct FleetContext {
 public enum FleetOrder: Sendable {
     /// Answer a question of another shard.
     case asked(FleetQuestion, number: Int, asker: Int)
-    /// The answer of a shard.
-    case answered(FleetAnswer, number: Int, by: Int)
+    /// The answer of a shard, or the cause for which there is none.
+    case answered(Result<FleetAnswer, FleetFault>, number: Int, by: Int)
     /// Continue with an answer that is being made; to the shard itself.
     case proceed
 }

@@ -12,14 +12,30 @@ enum FleetPart: Hashable, Sendable {
 public struct FleetResult: Equatable, Sendable {
     /// The rows of everything that has answered.
     public var answer: FleetAnswer
-    /// The names of the nodes whose answer is missing, or misses a part.
-    public var unanswered: [[UInt8]]
+    /// The nodes whose answer is missing or misses a part, with the cause.
+    var missing: [[UInt8]: FleetFault] = [:]
+    /// The nodes whose rows did not fit into a message.
+    var cut: Set<[UInt8]> = []
     let question: FleetQuestion
+
+    /// The names of the nodes whose answer is missing, or misses a part.
+    public var unanswered: [[UInt8]] { FleetResult.sorted(missing.keys) }
+    /// The names of the nodes of which anything is missing, also because it did not fit into a message.
+    public var incomplete: [[UInt8]] { FleetResult.sorted(cut.union(missing.keys)) }
+    /// The same as ``unanswered``, each with the word for the cause.
+    public var reasons: [(node: [UInt8], word: String)] {
+        unanswered.map { ($0, missing[$0]?.rawValue ?? "") }
+    }
+
+    private static func sorted(_ names: some Sequence<[UInt8]>) -> [[UInt8]] {
+        names.sorted { $0.lexicographicallyPrecedes($1) }
+    }
 
     /// Adds rows of things that cannot be asked.
     public mutating func add(_ rows: [FleetRow]) {
         answer.rows += rows
-        answer.total += rows.count
+        let sum = answer.total.addingReportingOverflow(rows.count)
+        answer.total = sum.overflow ? Int.max : sum.partialValue
     }
 
     /// Appends a JSON array of the rows.
@@ -37,36 +53,58 @@ struct FleetGathering {
 
     /// A question that waits no longer.
     ///
-    /// Its callers are told by ``tell()``, outside of any access to the gathering: they may ask again at once.
+    /// ``complete()`` is called outside of any access to the gathering: the callers may ask again at once.
     struct Finished {
         let result: FleetResult
         fileprivate let completions: [Completion]
 
-        func tell() {
+        func complete() {
             for completion in completions { completion(result) }
         }
+    }
+
+    /// The parts that a question waits for: the shards of one node, or nodes.
+    enum Parts {
+        case shards(Range<Int>)
+        case nodes([[UInt8]])
+
+        fileprivate var all: Set<FleetPart> {
+            switch self {
+            case .shards(let shards): Set(shards.map { .shard($0) })
+            case .nodes(let nodes): Set(nodes.map { .node($0) })
+            }
+        }
+
+        fileprivate var areNodes: Bool { if case .nodes = self { true } else { false } }
     }
 
     private struct Open {
         let question: FleetQuestion
         var waiting: Set<FleetPart>
-        var missing: [[UInt8]] = []
         var sum: FleetSum
+        var result: FleetResult
         let rowsMax: Int
-        /// Whether further callers may wait for it.
-        let isShared: Bool
+        let isOfNodes: Bool
         let deadlineMs: Int
         var completions: [Completion]
+
+        mutating func take(_ answer: Result<FleetAnswer, FleetFault>, of part: FleetPart) {
+            switch answer {
+            case .success(let answer):
+                sum.add(answer)
+                if let fault = answer.fault { miss(part, fault) }
+                if answer.isTruncated, case .node(let name) = part { result.cut.insert(name) }
+            case .failure(let fault): miss(part, fault)
+            }
+        }
+
+        mutating func miss(_ part: FleetPart, _ fault: FleetFault) {
+            if case .node(let name) = part { result.missing[name] = fault } else { result.answer.fault = fault }
+        }
     }
 
-    private let own: [UInt8]
     private var open: [Int: Open] = [:]
     private var asked = 0
-
-    /// Gathers for the node `own`.
-    init(own: [UInt8]) {
-        self.own = own
-    }
 
     /// The number of questions that wait.
     var count: Int { open.count }
@@ -75,24 +113,22 @@ struct FleetGathering {
     var nextMs: Int? { open.values.map(\.deadlineMs).min() }
 
     /// Opens a question; returns its number.
-    ///
-    /// `isShared`: callers that ask the same may wait for it, see ``join(_:_:)``.
     mutating func begin(
-        _ question: FleetQuestion, _ parts: Set<FleetPart>, rowsMax: Int, isShared: Bool, deadlineMs: Int,
-        _ completion: @escaping Completion
+        _ question: FleetQuestion, _ parts: Parts, rowsMax: Int, deadlineMs: Int, _ completion: @escaping Completion
     ) -> Int {
         asked &+= 1
         open[asked] = Open(
-            question: question, waiting: parts, sum: FleetSum(question), rowsMax: rowsMax, isShared: isShared,
-            deadlineMs: deadlineMs, completions: [completion])
+            question: question, waiting: parts.all, sum: FleetSum(question, ofNodes: parts.areNodes),
+            result: FleetResult(answer: FleetAnswer(), question: question), rowsMax: rowsMax,
+            isOfNodes: parts.areNodes, deadlineMs: deadlineMs, completions: [completion])
         return asked
     }
 
-    /// Lets a caller wait for a question that is asked already; false when there is none.
+    /// Lets a caller wait for a question that is asked of all nodes already; false when there is none.
     mutating func join(_ question: FleetQuestion, _ completion: @escaping Completion) -> Bool {
-        guard let number = open.first(where: { $0.value.isShared && $0.value.question == question })?.key else {
-            return false
-        }
+        guard question.isShared,
+            let number = open.first(where: { $0.value.isOfNodes && $0.value.question == question })?.key
+        else { return false }
         open[number]?.completions.append(completion)
         return true
     }
@@ -102,17 +138,19 @@ struct FleetGathering {
         open[number].flatMap { $0.waiting.contains(part) ? $0.question.kind : nil }
     }
 
-    /// Takes a part's answer, where `nil` means that it has none; returns the question when it was the last part.
-    mutating func answered(_ number: Int, by part: FleetPart, _ answer: FleetAnswer?) -> Finished? {
-        guard var question = open[number], question.waiting.remove(part) != nil else { return nil }
-        if let answer {
-            question.sum.add(answer)
-            if answer.isPartial { question.missing.append(name(part)) }
-        } else {
-            question.missing.append(name(part))
-        }
-        open[number] = question
-        return question.waiting.isEmpty ? finish(number) : nil
+    /// Takes a part's answer; returns the question when it was the last part.
+    mutating func answered(
+        _ number: Int, by part: FleetPart, _ answer: Result<FleetAnswer, FleetFault>
+    ) -> Finished? {
+        guard open[number]?.waiting.remove(part) != nil else { return nil }
+        // In its place: a copy of the rows would take longer the more have come.
+        open[number]?.take(answer, of: part)
+        return finishIfWhole(number)
+    }
+
+    /// Returns the question when it waits for no part.
+    mutating func finishIfWhole(_ number: Int) -> Finished? {
+        open[number]?.waiting.isEmpty == true ? finish(number) : nil
     }
 
     /// Ends the questions whose time is over, with the answers that have come.
@@ -120,17 +158,12 @@ struct FleetGathering {
         open.filter { $0.value.deadlineMs <= nowMs }.keys.sorted().compactMap { finish($0) }
     }
 
-    private func name(_ part: FleetPart) -> [UInt8] {
-        if case .node(let name) = part { name } else { own }
-    }
-
     private mutating func finish(_ number: Int) -> Finished? {
         guard var question = open.removeValue(forKey: number) else { return nil }
-        question.missing += question.waiting.map(name)
-        let answer = question.sum.answer(rowsMax: question.rowsMax, isPartial: !question.missing.isEmpty)
-        let unanswered = Set(question.missing).sorted { $0.lexicographicallyPrecedes($1) }
-        return Finished(
-            result: FleetResult(answer: answer, unanswered: unanswered, question: question.question),
-            completions: question.completions)
+        for part in question.waiting { question.miss(part, .silent) }
+        let fault = question.result.answer.fault
+        question.result.answer = question.sum.answer(rowsMax: question.rowsMax)
+        question.result.answer.fault = fault
+        return Finished(result: question.result, completions: question.completions)
     }
 }

@@ -34,20 +34,12 @@ extension FleetQuestion {
     /// Reads the id of a session and the query of its end.
     public init(closing id: [UInt8], query items: [Item], key: [UInt8]) throws(Refusal) {
         try self.init(.close, query: items)
-        let parts = id.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 3, FleetQuestion.isNode(parts[0]), ASCII.decimal(parts[1]) != nil,
-            ASCII.decimal(parts[2]) != nil
-        else { throw Refusal(.badRequest, "the id of a session is NODE.SHARD.NUMBER, as in /v1/sessions") }
+        guard let (home, number) = ShardAddress.parts(ofID: id), ASCII.decimal(number) != nil else {
+            throw Refusal(.badRequest, "the id of a session is NODE.SHARD.NUMBER, as in /v1/sessions")
+        }
         parameters[.session] = id
         parameters[.by] = Array(key.prefix(FleetQuestion.parameterBytesMax))
-        node = Array(parts[0])
-    }
-
-    private static func isNode(_ name: some Collection<UInt8>) -> Bool {
-        (1...32).contains(name.count)
-            && name.allSatisfy {
-                ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
-            }
+        node = home.node
     }
 
     private mutating func take(_ name: String, _ value: [UInt8]) throws(Refusal) {
@@ -63,7 +55,7 @@ extension FleetQuestion {
             }
             order = place
         case "node":
-            guard FleetQuestion.isNode(value) else {
+            guard ShardAddress.isNode(value) else {
                 throw Refusal(.badRequest, "'node' must be the id of a node, as in /v1/nodes")
             }
             node = value

@@ -1,3 +1,5 @@
+import Core
+
 /// A question to all gateways of one Redis, or to one of them.
 ///
 /// Pure: a value that crosses threads and nodes.
@@ -62,6 +64,21 @@ public struct FleetQuestion: Hashable, Sendable {
     /// Whether several askers may share one answer: an action is done for each.
     var isShared: Bool { kind != .close && kind != .forget }
 
+    /// Whether it counts against the rate of questions; an erasure is paid for by whoever asks for it.
+    var isLimited: Bool { kind != .forget }
+
+    /// The shards of a node with so many shards that have to do with it.
+    func shards(of count: Int) -> Range<Int> {
+        switch kind {
+        // The first shard answers with what a node counts as a whole.
+        case .nodes, .talkers: return 0..<min(1, count)
+        case .close:
+            let shard = parameters[.session].flatMap { ShardAddress.parts(ofID: $0)?.home.shard }
+            return shard.flatMap { $0 < count ? $0..<($0 + 1) : nil } ?? 0..<0
+        case .topics, .sessions, .slow, .trace, .why, .forget: return 0..<count
+        }
+    }
+
     /// The number of rows that each part returns.
     ///
     /// A part returns more rows than are wanted if rows are added up: the sum then has the right order.
@@ -73,13 +90,17 @@ extension FleetQuestion.Kind {
     var figures: [FleetFigure] {
         switch self {
         case .nodes, .close, .forget: []
-        case .trace, .why: [FleetFigure("rank", .largest)]
+        case .trace, .why: [FleetFigure("rank", .largest, isHidden: true)]
         case .topics:
             [
                 FleetFigure("members", .sum), FleetFigure("eventsPerMinute", .largest),
-                FleetFigure("bytesPerMinute", .sum), FleetFigure("nodes", .sum),
+                FleetFigure("bytesPerMinute", .sum), FleetFigure("nodes", .sumOfNodes),
             ]
-        case .sessions, .slow: [FleetFigure("queuedBytes", .largest), FleetFigure("waitingMs", .largest)]
+        case .sessions, .slow:
+            [
+                FleetFigure("rank", .largest, isHidden: true), FleetFigure("queuedBytes", .largest),
+                FleetFigure("waitingMs", .largest),
+            ]
         case .talkers:
             [
                 FleetFigure("events", .sum), FleetFigure("bytes", .sum), FleetFigure("refusals", .sum),
@@ -98,23 +119,30 @@ struct FleetFigure: Sendable {
     enum Combination: Sendable {
         case sum
         case largest
+        /// The largest of a node's shards, and the sum over the nodes.
+        case sumOfNodes
     }
 
     /// The name of the member in the answer.
     let name: StaticString
-    let combination: Combination
+    /// Whether it only orders the rows.
+    let isHidden: Bool
+    private let combination: Combination
 
-    init(_ name: StaticString, _ combination: Combination) {
-        self.name = name
-        self.combination = combination
+    init(_ name: StaticString, _ combination: Combination, isHidden: Bool = false) {
+        (self.name, self.combination, self.isHidden) = (name, combination, isHidden)
     }
 
     /// Combines two parts' numbers; a sum that does not fit stays at the largest number.
-    func combined(_ left: Int, _ right: Int) -> Int {
+    ///
+    /// `ofNodes`: the parts are nodes; otherwise they are shards of one node.
+    func combined(_ left: Int, _ right: Int, ofNodes: Bool) -> Int {
         switch combination {
-        case .largest: max(left, right)
-        case .sum:
-            left.addingReportingOverflow(right).overflow ? Int.max : left + right
+        case .largest: return max(left, right)
+        case .sumOfNodes where !ofNodes: return max(left, right)
+        case .sum, .sumOfNodes:
+            let sum = left.addingReportingOverflow(right)
+            return sum.overflow ? Int.max : sum.partialValue
         }
     }
 }

@@ -23,11 +23,11 @@ public struct CommandRoute {
     /// The command of a name; `nil` when there is none.
     func command(_ name: String) -> CommandDescriptor? { context.library.catalogue.command(named: name) }
 
-    /// The command of a script's own route; `nil` when there is none, or none for the method.
-    func route(_ method: HTTPMethod, _ segments: [String]) -> CommandDescriptor? {
-        guard case .command(let command, _, _) = context.library.catalogue.route(method: method, segments: segments)
-        else { return nil }
-        return command
+    /// A script's own route and its command; `nil` when there is none, or none for the method.
+    func route(_ method: HTTPMethod, _ segments: [String]) -> Router.Called? {
+        let match = context.library.catalogue.route(method: method, segments: segments)
+        guard case .command(let command, let route, _) = match else { return nil }
+        return (command, route)
     }
 
     /// Answers a request to a script's own route; false when there is none.

@@ -17,6 +17,12 @@ struct FleetRoute {
     let fleet: FleetService
     let queues: QueueReader
     let figures: NodeFigures
+    let reads: SharedReads<Queue>
+
+    /// A subject of the questions about waiting work.
+    enum Queue {
+        case outbox, workers, couriers, webhooks
+    }
 
     // MARK: All gateways
 
@@ -44,8 +50,16 @@ struct FleetRoute {
         body.append(member: name)
         result.appendRows(to: &body)
         body.append(member: "total", number: result.answer.total)
+        body.append(member: "truncated", json: "\(result.answer.isTruncated)".utf8)
         body.append(member: "unanswered")
         body.append(arrayOf: result.unanswered) { $0.append(jsonString: $1) }
+        body.append(member: "reasons")
+        body.append(arrayOf: result.reasons) { text, reason in
+            text.append(UInt8(ascii: "{"))
+            text.append(member: "node", string: reason.node)
+            text.append(member: "reason", string: reason.word)
+            text.append(UInt8(ascii: "}"))
+        }
         return body + [UInt8(ascii: "}")]
     }
 
@@ -103,69 +117,56 @@ struct FleetRoute {
 
     // MARK: Queues
 
-    /// Tells the waiting entries of the outbox.
-    func outbox(_ request: HTTPRequest, _ respond: @escaping Respond) {
-        guard isPlain(request, respond) else { return }
-        queues.outbox { FleetRoute.tell($0, respond) { FleetRoute.object(("outbox", $0)) } }
+    /// Reads what waits for workers or couriers, and answers.
+    ///
+    /// The rate is that of questions over all nodes, and callers share answers likewise.
+    func read(_ queue: Queue, _ request: HTTPRequest, _ respond: @escaping Respond) {
+        do throws(Refusal) {
+            guard try items(request).isEmpty else { throw Refusal(.badRequest, "this takes no query") }
+            let answer: QueueReader.Completion = { result in
+                switch result {
+                case .failure(let refusal): respond(BroadcastRoute.refused(refusal))
+                case .success(let body): respond(.json(status: 200, body: body, keepAlive: true))
+                }
+            }
+            if reads.join(queue, answer) { return fleet.noteShared() }
+            if let refusal = fleet.admit() { throw refusal }
+            reads.read(queue, answer) { read(queue, $0) }
+        } catch {
+            respond(.refusal(error, keepAlive: true))
+        }
     }
 
-    /// Tells the workers that live.
-    func workers(_ request: HTTPRequest, _ respond: @escaping Respond) {
-        guard isPlain(request, respond) else { return }
-        let processes = processes(.worker)
-        queues.partitions { result in
-            FleetRoute.tell(result, respond) { counts in
-                let rows = processes.map { (NodeRow.announced($0).content, counts[$0.name] ?? 0) }
-                var text: [UInt8] = []
-                text.append(arrayOf: rows) { text, row in
-                    text.append(contentsOf: row.0.dropLast())
-                    text.append(member: "partitions", number: row.1)
-                    text.append(UInt8(ascii: "}"))
-                }
-                return FleetRoute.object(("workers", text))
+    private func read(_ queue: Queue, _ completion: @escaping QueueReader.Completion) {
+        switch queue {
+        case .outbox: queues.outbox { completion($0.map { FleetRoute.object(("outbox", $0)) }) }
+        case .webhooks: queues.webhooks { completion($0.map { FleetRoute.object(("webhooks", $0)) }) }
+        case .workers:
+            let processes = processes(.worker)
+            queues.partitions { completion($0.map { FleetRoute.object(("workers", FleetRoute.rows(processes, $0))) }) }
+        case .couriers:
+            var rows: [UInt8] = []
+            rows.append(arrayOf: processes(.courier)) { $0.append(contentsOf: NodeRow.announced($1).content) }
+            queues.services { [rows] in
+                completion($0.map { FleetRoute.object(("couriers", rows), ("services", $0)) })
             }
         }
     }
 
-    /// Tells the couriers that live, and the calls of services.
-    func couriers(_ request: HTTPRequest, _ respond: @escaping Respond) {
-        guard isPlain(request, respond) else { return }
-        var rows: [UInt8] = []
-        rows.append(arrayOf: processes(.courier)) { $0.append(contentsOf: NodeRow.announced($1).content) }
-        queues.services { [rows] in
-            FleetRoute.tell($0, respond) { FleetRoute.object(("couriers", rows), ("services", $0)) }
+    /// A JSON array of workers with the numbers of their partitions.
+    private static func rows(_ workers: [NodeEntry], _ partitions: [[UInt8]: Int]) -> [UInt8] {
+        var text: [UInt8] = []
+        text.append(arrayOf: workers) { text, worker in
+            text.append(contentsOf: NodeRow.announced(worker).content.dropLast())
+            text.append(member: "partitions", number: partitions[worker.name] ?? 0)
+            text.append(UInt8(ascii: "}"))
         }
-    }
-
-    /// Tells the receivers of webhooks.
-    func webhooks(_ request: HTTPRequest, _ respond: @escaping Respond) {
-        guard isPlain(request, respond) else { return }
-        queues.webhooks { FleetRoute.tell($0, respond) { FleetRoute.object(("webhooks", $0)) } }
+        return text
     }
 
     private func processes(_ kind: NodeEntry.Kind) -> [NodeEntry] {
         figures.nodes.withLock { $0.others }.filter { $0.kind == kind }
             .sorted { $0.name.lexicographicallyPrecedes($1.name) }
-    }
-
-    /// Whether the request has neither body nor query; otherwise it is refused.
-    private func isPlain(_ request: HTTPRequest, _ respond: Respond) -> Bool {
-        do throws(Refusal) {
-            if try items(request).isEmpty { return true }
-            throw Refusal(.badRequest, "this takes no query")
-        } catch {
-            respond(.refusal(error, keepAlive: true))
-            return false
-        }
-    }
-
-    private static func tell<Reply>(
-        _ result: Result<Reply, Refusal>, _ respond: Respond, _ body: (Reply) -> [UInt8]
-    ) {
-        switch result {
-        case .failure(let refusal): respond(BroadcastRoute.refused(refusal))
-        case .success(let reply): respond(.json(status: 200, body: body(reply), keepAlive: true))
-        }
     }
 
     private static func object(_ members: (name: StaticString, json: [UInt8])...) -> [UInt8] {

@@ -97,7 +97,7 @@ struct TraceRoute {
         body.append(arrayOf: rows.sessions.prefix(sessionsMax)) { $0 += $1 }
         body.append(member: "total", number: result.answer.total)
         body.append(member: "unanswered")
-        body.append(arrayOf: result.unanswered) { $0.append(jsonString: $1) }
+        body.append(arrayOf: result.incomplete) { $0.append(jsonString: $1) }
         return body + [UInt8(ascii: "}")]
     }
 }

@@ -48,7 +48,9 @@ struct TraceRows {
     private mutating func take(_ record: JSON.Value) {
         hasRecord = true
         if let counts = record["fates"] { FateCounts.add(counts, to: &fates) }
-        withoutSubscription += record["otherSessions"]?.int ?? 0
+        // Another node's numbers may be any.
+        let sum = withoutSubscription.addingReportingOverflow(max(0, record["otherSessions"]?.int ?? 0))
+        withoutSubscription = sum.overflow ? Int.max : sum.partialValue
         let since = record["since"]?.stringBytes.flatMap { Timestamp.milliseconds($0) }
         recordedSinceMs = recordedSinceMs.flatMap { known in since.map { max(known, $0) } }
         for one in record["gone"].map({ Array($0.members) }) ?? [] {

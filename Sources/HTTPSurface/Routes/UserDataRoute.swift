@@ -1,5 +1,6 @@
 import Calls
 import Commands
+import Configuration
 import Core
 import Fleet
 import HTTPCodec
@@ -56,8 +57,7 @@ struct UserDataRoute {
         let keeps = context.library.keeps
         commands.queue(erasers, user: user, caller: request.caller) { refusal in
             if let refusal { return respond(BroadcastRoute.refused(refusal)) }
-            // A gateway that does not answer forgets within the hour.
-            fleet.ask(FleetQuestion(.forget, [.user: user])) { _ in }
+            forget(user)
             var body: [UInt8] = []
             body.append(text: "{\"userId\":")
             body.append(jsonString: user)
@@ -65,6 +65,21 @@ struct UserDataRoute {
             body += Array(keeps.map(\.json).joined(separator: [UInt8(ascii: ",")]))
             body.append(text: "]}")
             respond(.json(status: 202, body: body, keepAlive: true))
+        }
+    }
+
+    /// Erases the user from the records of all gateways; one that does not answer forgets within the hour.
+    private func forget(_ user: [UInt8]) {
+        fleet.ask(FleetQuestion(.forget, [.user: user])) { [log = context.log] result in
+            let fields: [(String, String)]
+            switch result {
+            case .success(let result) where result.unanswered.isEmpty: return
+            case .success(let result):
+                let nodes = result.reasons.map { "\(String(decoding: $0.node, as: UTF8.self)) (\($0.word))" }
+                fields = [("nodes", nodes.joined(separator: ","))]
+            case .failure(let refusal): fields = [("reason", refusal.message)]
+            }
+            log.write(.warn, "gateways may keep records of an erased user's sessions for up to an hour", fields)
         }
     }
 

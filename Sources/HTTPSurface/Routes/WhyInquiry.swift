@@ -49,7 +49,7 @@ final class WhyInquiry {
                 facts.sessions = rows.facts
                 facts.recordedSinceMs = rows.recordedSinceMs
                 facts.goneNodes = rows.gone
-                facts.unanswered = result.unanswered.map { String(decoding: $0, as: UTF8.self) }
+                facts.unanswered = result.incomplete.map { String(decoding: $0, as: UTF8.self) }
                 // Nothing that the asker may not see is read.
                 if scope != .topic { facts.revokedUntil = route.context.gate.revokedUntil(user) }
                 askRights()

@@ -24,15 +24,21 @@ extension MetricGroup {
             .gauge(
                 "switchboard_tls_handshakes_waiting", "Handshakes waiting for a turn.",
                 mend: "for long: the processor is too slow for so many new connections"),
-            .counter("switchboard_tls_handshakes_total", "TLS handshakes completed."),
+            .counter(
+                "switchboard_tls_handshakes_total", "TLS handshakes completed.",
+                mend: "a jump without new users: clients reconnect, see the reasons of the closes"),
             .counter(
                 "switchboard_tls_handshakes_resumed_total", "Of them, abbreviated.",
                 mend: "near 0 after a restart: give all nodes the same `--tls-ticket-key-file`"),
             .counter(
                 "switchboard_connections_closed_total", "Connections ended, by reason.", by: ["reason"],
                 mend: "[the close codes](protocol.md#close-codes) say what each reason means"),
-            .counter("switchboard_bytes_received_total", "Bytes read, decrypted."),
-            .counter("switchboard_bytes_sent_total", "Bytes written, before encryption."),
+            .counter(
+                "switchboard_bytes_received_total", "Bytes read, decrypted.",
+                mend: "a jump: `GET /v1/talkers?sort=bytes` names who sends it"),
+            .counter(
+                "switchboard_bytes_sent_total", "Bytes written, before encryption.",
+                mend: "near the bandwidth of the machine: add a node, or let clients deflate"),
             .counter("switchboard_writes_total", "Writes, each carrying a tick's frames."),
             .counter(
                 "switchboard_events_ended_total", "Events handed to clients, by what became of them; the rest waits.",
@@ -52,16 +58,28 @@ extension MetricGroup {
     static let delivery = MetricGroup(
         "Sessions and delivery", of: [.gateway],
         [
-            .gauge("switchboard_sessions", "Sessions open."),
-            .gauge("switchboard_polling_sessions", "Of them, those whose clients poll."),
+            .gauge(
+                "switchboard_sessions", "Sessions open.",
+                mend: "falls at once: connections ended, see the reasons of the closes"),
+            .gauge(
+                "switchboard_polling_sessions", "Of them, those whose clients poll.",
+                mend: "most sessions: WebSockets do not get through, see the proxy in front"),
             .counter(
                 "switchboard_polls_handed_over_total", "Polls that came to another shard than their session's.",
                 mend: "many: the balancer does not keep clients on one connection"),
             .counter("switchboard_connections_moved_total", "Connections given to the shard of their session."),
-            .gauge("switchboard_subscriptions", "Live subscriptions."),
-            .gauge("switchboard_topics", "Topics held by shards."),
-            .counter("switchboard_events_total", "Events that came for topics with members."),
-            .counter("switchboard_deliveries_total", "Events handed to members."),
+            .gauge(
+                "switchboard_subscriptions", "Live subscriptions.",
+                mend: "many for each session: an app subscribes to more than it shows"),
+            .gauge(
+                "switchboard_topics", "Topics held by shards.",
+                mend: "grows while sessions do not: clients subscribe to ever new topics, and each costs memory"),
+            .counter(
+                "switchboard_events_total", "Events that came for topics with members.",
+                mend: "stands still while backends publish: see `switchboard_redis_probe_age_seconds`"),
+            .counter(
+                "switchboard_deliveries_total", "Events handed to members.",
+                mend: "stands still while events come: see `switchboard_queued_bytes` and the loop's lag"),
             .histogram(
                 "switchboard_delivery_latency_seconds",
                 "From reading a publish on this node until a shard has written its event to the last member; at most 20 publishes a second are timed.",
@@ -84,15 +102,25 @@ extension MetricGroup {
                 "switchboard_deflate_bytes_total", "Their bytes, before and after.", by: ["when"],
                 mend: "`after` near `before`: messages do not compress; raise `--deflate-min-bytes`"),
             .counter("switchboard_inflated_total", "Messages of clients inflated."),
-            .counter("switchboard_inflate_bytes_total", "Their bytes, before and after.", by: ["when"]),
-            .counter("switchboard_recovered_total", "Events given to returning clients."),
+            .counter(
+                "switchboard_inflate_bytes_total", "Their bytes, before and after.", by: ["when"],
+                mend: "`after` a hundred times `before`: a client sends what only deflates well; see the talkers"),
+            .counter(
+                "switchboard_recovered_total", "Events given to returning clients.",
+                mend: "a jump: many clients came back at once, see the reasons of the closes"),
             .counter(
                 "switchboard_repaired_total", "Events fetched to close a hole.",
                 mend: "often: a link to Redis loses events, see `switchboard_redis_resubscribes_total`"),
             .counter(
-                "switchboard_gaps_total", "Holes that were told.",
+                "switchboard_gaps_total", "Holes that were told, but for those of conflation.",
                 mend: "a log is too short for how long clients are away, or Redis lost data"),
-            .counter("switchboard_messages_received_total", "Messages of clients."),
+            .counter(
+                "switchboard_conflation_gaps_total",
+                "Holes told to clients that read too slowly, in namespaces that want conflation.",
+                mend: "grows fast: clients read too slowly; fewer topics for each client, or fewer events"),
+            .counter(
+                "switchboard_messages_received_total", "Messages of clients.",
+                mend: "a jump: `GET /v1/talkers?sort=events` names who sends them"),
             .counter("switchboard_channel_messages_total", "Messages on channels."),
             .counter(
                 "switchboard_channel_messages_refused_total", "Of them, malformed or of a reserved name, and dropped.",
@@ -103,10 +131,18 @@ extension MetricGroup {
             .counter(
                 "switchboard_mailbox_overflows_total", "Times a shard fell behind.",
                 mend: "a shard is overloaded: more cores or nodes"),
-            .gauge("switchboard_presence", "Sessions listed on topics, by topic."),
-            .counter("switchboard_presence_writes_total", "Calls that told Redis who came and left."),
-            .counter("switchboard_presence_reads_total", "Times a topic's presence was read."),
-            .counter("switchboard_presence_changes_total", "Changes told to clients, once for all of a topic."),
+            .gauge(
+                "switchboard_presence", "Sessions listed on topics, by topic.",
+                mend: "falls at once: connections ended, see the reasons of the closes"),
+            .counter(
+                "switchboard_presence_writes_total", "Calls that told Redis who came and left.",
+                mend: "many for few sessions: connections come and go, see the reasons of the closes"),
+            .counter(
+                "switchboard_presence_reads_total", "Times a topic's presence was read.",
+                mend: "as many as requests: clients ask again and again in place of subscribing"),
+            .counter(
+                "switchboard_presence_changes_total", "Changes told to clients, once for all of a topic.",
+                mend: "many for few sessions: connections come and go, see the reasons of the closes"),
         ])
 
     /// Publishes, HTTP requests and commands, and refusals.
@@ -114,13 +150,18 @@ extension MetricGroup {
         "Publishes, requests and commands", of: [.gateway],
         [
             .counter(
-                "switchboard_publishes_total", "Publishes committed, by the door they came through.", by: ["door"]),
-            .counter("switchboard_http_requests_total", "HTTP requests answered."),
+                "switchboard_publishes_total", "Publishes committed, by the door they came through.", by: ["door"],
+                mend: "stands still while backends publish: see the 5xx of `switchboard_http_responses_total`"),
+            .counter(
+                "switchboard_http_requests_total", "HTTP requests answered.",
+                mend: "a jump: `GET /v1/talkers` names who asks"),
             .counter(
                 "switchboard_http_responses_total",
                 "Answers to HTTP requests, by route and class of status; 4xx has clients that left before the answer, too.",
                 by: ["method", "route", "status"], mend: "5xx: see the line `a request failed`; 429 and 401 are 4xx"),
-            .counter("switchboard_commands_total", "Commands whose script was called."),
+            .counter(
+                "switchboard_commands_total", "Commands whose script was called.",
+                mend: "a jump: `GET /v1/talkers?sort=redisUs` names who calls"),
             .counter(
                 "switchboard_commands_refused_total", "Commands refused, by the gateway or their script.",
                 mend: "a jump: a client calls what it may not, or sends wrong arguments"),

@@ -36,7 +36,9 @@ extension MetricGroup {
             .counter(
                 "switchboard_worker_lease_changes_total", "Partitions gained and lost.",
                 mend: "grows all the time: workers start and end, or Redis is slow"),
-            .gauge("switchboard_worker_ids", "Refreshes of ids known."),
+            .gauge(
+                "switchboard_worker_ids", "Refreshes of ids known.",
+                mend: "grows without end: a script makes keys that nothing deletes"),
             .gauge(
                 "switchboard_worker_scan_seconds", "Time of the last look through all keys.",
                 mend: "more than a minute: too many keys for one look, add a worker"),
@@ -46,15 +48,21 @@ extension MetricGroup {
             .counter(
                 "switchboard_worker_events_total", "Keyspace events that concern a refresh.",
                 mend: "stands still while keys change: keyspace events are off; the worker finds changes by sweep"),
-            .counter("switchboard_worker_refreshes_total", "Refreshes that ran."),
+            .counter(
+                "switchboard_worker_refreshes_total", "Refreshes that ran.",
+                mend: "stands still while `switchboard_worker_events_total` grows: see the log"),
             .counter(
                 "switchboard_worker_refresh_failures_total", "Refreshes that failed and are tried again.",
                 mend: "the log names the script and its error"),
             .counter(
                 "switchboard_worker_refreshes_fenced_total", "Refreshes that a newer lease turned away.",
                 mend: "grows: a worker stood still for longer than its lease"),
-            .counter("switchboard_worker_outbox_relayed_total", "Entries of the outbox done."),
-            .gauge("switchboard_worker_outbox_in_hand", "Entries of the outbox read and not done."),
+            .counter(
+                "switchboard_worker_outbox_relayed_total", "Entries of the outbox done.",
+                mend: "stands still while `switchboard_outbox_entries` grows: see the log"),
+            .gauge(
+                "switchboard_worker_outbox_in_hand", "Entries of the outbox read and not done.",
+                mend: "high for long: a command that entries call is slow"),
             .counter(
                 "switchboard_worker_outbox_dead_total", "Entries of the outbox given up.",
                 mend: "look at `#outbox-dead`"),
@@ -79,15 +87,20 @@ extension MetricGroup {
             .counter(
                 "switchboard_courier_calls_total", "Calls of scripts, by outcome.", by: ["outcome"],
                 mend: "`given_up`: look at the service, then retry by `POST /v1/dead-letters/retry`"),
-            .gauge("switchboard_courier_in_hand", "Questions and calls in hand."),
-            .counter("switchboard_courier_service_requests_total", "Requests to a service.", by: ["service"]),
+            .gauge(
+                "switchboard_courier_in_hand", "Questions and calls in hand.", mend: "high for long: a service is slow"),
+            .counter(
+                "switchboard_courier_service_requests_total", "Requests to a service.", by: ["service"],
+                mend: "a jump: a script calls the service more often than meant"),
             .counter(
                 "switchboard_courier_service_failures_total", "Requests to a service that failed.", by: ["service"],
                 mend: "look at the service; the log has its answers"),
             .gauge(
                 "switchboard_courier_service_open", "1 while a service is left alone for a while.", by: ["service"],
                 mend: "1 for long: the service is down"),
-            .counter("switchboard_webhooks_sent_total", "Webhooks that a receiver took.", by: ["receiver"]),
+            .counter(
+                "switchboard_webhooks_sent_total", "Webhooks that a receiver took.", by: ["receiver"],
+                mend: "stands still while events come: see `switchboard_webhooks_failed_total`"),
             .counter(
                 "switchboard_webhooks_failed_total", "Attempts that failed, by reason.", by: ["receiver", "reason"],
                 mend: "the log has a line for each failure"),
@@ -97,7 +110,9 @@ extension MetricGroup {
             .counter(
                 "switchboard_webhooks_gaps_total", "Gaps that a receiver got.", by: ["receiver"],
                 mend: "give the namespace a longer `log`"),
-            .gauge("switchboard_webhook_topics_busy", "Topics in hand.", by: ["receiver"]),
+            .gauge(
+                "switchboard_webhook_topics_busy", "Topics in hand.", by: ["receiver"],
+                mend: "at `webhookTopicsMax` for long: the receiver is too slow"),
             .gauge(
                 "switchboard_webhook_topics_waiting", "Topics that wait.", by: ["receiver"],
                 mend: "grows: the receiver is too slow"),
@@ -109,7 +124,7 @@ extension MetricGroup {
                 mend: "`refused`: see the log for APNs' reason"),
             .counter(
                 "switchboard_pushes_dropped_total", "Things that are pushed to no device any more, by reason.",
-                by: ["reason"]),
+                by: ["reason"], mend: "`old` grows: APNs does not take pushes in time, see `switchboard_pushes_total`"),
             .counter("switchboard_pushes_held_total", "Things that wait for the end of quiet hours or of a session."),
             .counter(
                 "switchboard_courier_key_set_fetches_total", "Fetches of the key set, by outcome.", by: ["outcome"],
@@ -135,18 +150,24 @@ extension MetricGroup {
             .counter(
                 "switchboard_process_stalls_total", "Times the whole process stood still for two seconds or longer.",
                 mend: "the process was stopped, the machine slept, or it had no processor time"),
-            .counter("switchboard_process_stall_milliseconds_total", "Milliseconds for which it stood still."),
+            .counter(
+                "switchboard_process_stall_milliseconds_total", "Milliseconds for which it stood still.",
+                mend: "see `switchboard_process_stalls_total`"),
             .gauge(
                 "process_start_time_seconds", "When the process started, seconds since 1970.",
                 mend: "changes by itself: the process crashed; see its log"),
             .counter(
                 "process_cpu_seconds_total", "Processor time of the process, in its own code and in the kernel.",
                 mend: "near one core for each shard: add cores or nodes"),
-            .gauge("process_resident_memory_bytes", "Resident memory now."),
+            .gauge(
+                "process_resident_memory_bytes", "Resident memory now.",
+                mend: "grows for hours under steady load: report it"),
             .gauge("process_virtual_memory_bytes", "Address space of the process."),
             .gauge(
                 "process_open_fds", "File descriptors open.",
                 mend: "near `process_max_fds`: raise `LimitNOFILE` of the unit"),
-            .gauge("process_max_fds", "File descriptors that the process may open."),
+            .gauge(
+                "process_max_fds", "File descriptors that the process may open.",
+                mend: "less than `connectionsMax` needs: raise `LimitNOFILE` of the unit"),
         ])
 }

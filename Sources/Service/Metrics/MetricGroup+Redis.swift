@@ -10,7 +10,9 @@ extension MetricGroup {
             .counter(
                 "switchboard_bridge_refused_total", "Events of Socket.IO's emitters that were refused.", by: ["reason"],
                 mend: "the log names the room and the reason; the backend has to emit otherwise"),
-            .gauge("switchboard_bridge_holder", "1 while this node publishes them for all."),
+            .gauge(
+                "switchboard_bridge_holder", "1 while this node publishes them for all.",
+                mend: "0 on all gateways for long: nobody publishes what emitters send, see the row `bridge`"),
             .gauge(
                 "switchboard_bridge_waiting", "Of them, those that are not known to be published.",
                 mend: "grows: Redis is slower than the backends emit"),
@@ -22,7 +24,7 @@ extension MetricGroup {
         [
             .counter(
                 "switchboard_hops_total", "Polls that went to the node of their session, and that came from others.",
-                by: ["way"]),
+                by: ["way"], mend: "near all polls: the balancer sends a client's polls to any gateway"),
             .gauge(
                 "switchboard_hops_waiting", "Polls that wait for another node.",
                 mend: "for long: another gateway hangs, or Redis is slow"),
@@ -33,6 +35,10 @@ extension MetricGroup {
                 "switchboard_hops_refused_total",
                 "Messages on the node's channel that no other node sent, or sent before.",
                 mend: "somebody who is no gateway speaks on a gateway's channel: look at the users of Redis"),
+            .counter(
+                "switchboard_fleet_questions_total",
+                "Questions over all nodes, by outcome; `declined` are other nodes' questions.", by: ["outcome"],
+                mend: "`partial`: the answer names the nodes and the cause; `refused` and `declined`: ask less often"),
             .counter("switchboard_asks_total", "Questions to services outside."),
             .counter("switchboard_asks_shared_total", "Callers answered by a question that others asked."),
             .counter("switchboard_asks_kept_total", "Questions whose answers were kept."),
@@ -51,7 +57,9 @@ extension MetricGroup {
     static let redis = MetricGroup(
         "Redis", of: [.gateway],
         [
-            .counter("switchboard_redis_commands_total", "Commands sent."),
+            .counter(
+                "switchboard_redis_commands_total", "Commands sent.",
+                mend: "a jump: `GET /v1/talkers?sort=redisUs` names who causes them"),
             .counter(
                 "switchboard_redis_rejected_total", "Commands not sent, too many being in flight.",
                 mend: "Redis is slower than the calls: a larger server, or a Cluster"),
@@ -85,7 +93,7 @@ extension MetricGroup {
                 mend: "near `switchboard_redis_maxmemory_bytes`: raise `maxmemory`, or keep less"),
             .gauge(
                 "switchboard_redis_maxmemory_bytes", "Memory that a master may use; 0 without a bound.",
-                by: ["address"]),
+                by: ["address"], mend: "0: Redis may take all memory of its machine; set `maxmemory`"),
             .gauge(
                 "switchboard_redis_default_user_can_load",
                 "1 for each master whose user `default` may load its append-only file, 0 where it may not.",
@@ -113,7 +121,9 @@ extension MetricGroup {
             .counter(
                 "switchboard_redis_master_unknown_total", "Questions to the Sentinels that found no master to use.",
                 mend: "look at the Sentinels"),
-            .gauge("switchboard_sentinels_configured", "Sentinels that have a vote."),
+            .gauge(
+                "switchboard_sentinels_configured", "Sentinels that have a vote.",
+                mend: "less than 3: no majority is left when one is away"),
             .gauge(
                 "switchboard_sentinels_answering", "Sentinels that answered last.",
                 mend: "fewer than configured: start the one that is away"),

@@ -1,3 +1,4 @@
+public import Core
 public import Service
 public import Topics
 public import Traces
@@ -6,8 +7,8 @@ public import Traces
 ///
 /// Thread: the shard's.
 public final class SessionServices {
-    /// The beginning of the ids of sessions: `NODE.SHARD.`.
-    let idStart: [UInt8]
+    /// The shard's address, with which the ids of sessions begin.
+    let address: ShardAddress
     let clock: ShardClock
     let rules: SessionRules
     let topics: any TopicAccess
@@ -23,12 +24,12 @@ public final class SessionServices {
 
     /// The services of one shard.
     public init(
-        idStart: [UInt8], clock: ShardClock, rules: SessionRules, topics: any TopicAccess, encodings: EncodingTable,
-        log: any LogAccess,
+        address: ShardAddress, clock: ShardClock, rules: SessionRules, topics: any TopicAccess,
+        encodings: EncodingTable, log: any LogAccess,
         presence: any PresenceAccess, commands: any CommandAccess, callers: any CallerAccess,
         reports: any SessionReporting, trace: SessionTrace
     ) {
-        self.idStart = idStart
+        self.address = address
         self.clock = clock
         self.rules = rules
         self.topics = topics

@@ -94,18 +94,21 @@ extension TopicTable {
         feed.ledger.figures.handed += handed
     }
 
-    /// Looks whether an event is the one that is being timed; it stays out of the usual way.
+    /// Looks whether an event is one that is being timed; it stays out of the usual way.
     @inline(never)
     private func time(_ delivery: Delivery, in feed: LocalTopic<Client>) {
-        guard !feed.members.isEmpty else { return }
-        timer.came(delivery.message, of: feed.topic, feed, number: feed.round.end - 1, statistics.timed)
+        timer.look(at: statistics.timed, nowUs: nowMs() * 1_000) { topic in
+            feeds[topic].flatMap { $0.members.isEmpty ? nil : $0 }
+        }
+        timer.came(delivery.message, feed, number: feed.round.end - 1)
     }
 
-    /// The end of a tick, after all writes: counts how long the timed event took, once the last member has it.
+    /// The end of a tick, after all writes: counts how long timed events took, once the last member has them.
     public func endTick() {
         guard timer.isHanding else { return }
-        let latencyUs = timer.ended(nowUs: Clock.monotonicUs()) { feed, number in feed.round.base > number }
-        if let latencyUs { statistics.deliveryLatency.record(us: latencyUs) }
+        timer.ended(
+            nowUs: Clock.monotonicUs(), isHanded: { feed, number in feed.round.base > number },
+            record: { statistics.deliveryLatency.record(us: $0) })
     }
 
     /// Skips events that the member's answer contained; returns how many it was handed.

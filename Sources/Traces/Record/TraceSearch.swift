@@ -49,7 +49,7 @@ public struct TraceSearch {
 
     /// The sessions of the answer; `nil` while they are being found.
     public private(set) var numbers: Set<UInt32>?
-    /// The number of sessions that fit; where only those that ended are wanted, of the answer.
+    /// The number of sessions that fit, whatever the limit.
     public private(set) var total = 0
     /// The gaps that all members of the topic in question received, as far as they are read.
     public var gaps: [TopicStay.Gap] { fold.gaps }
@@ -120,8 +120,8 @@ public struct TraceSearch {
 
     private func chosen() -> (numbers: Set<UInt32>, total: Int) {
         if filter.isClosedOnly {
-            let found = Set(closed.lazy.filter { fits($0) }.suffix(limit))
-            return (found, found.count)
+            let found = closed.lazy.filter { fits($0) }
+            return (Set(found.suffix(limit)), found.count)
         }
         let smallest =
             [filter.user.map { _ in ofUser }, filter.address.map { _ in ofAddress }, filter.topic.map { _ in ofTopic }]

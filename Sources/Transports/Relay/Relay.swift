@@ -1,4 +1,4 @@
-import Core
+public import Core
 import Dialects
 import Operations
 import Reactors
@@ -30,10 +30,8 @@ public final class Relay {
     private let context: RelayContext
     private let home: ShardAddress
     private var keys: RelayKeys
+    private var seal: NodeSeal
     private var book: PendingRelays<Waiter>
-    private var order: RelayOrder
-    /// Messages sent so far.
-    private var sent: UInt64 = 0
     /// Fetches of other nodes that wait here, and the session of each.
     private var held: [RelayedPoll: [UInt8]] = [:]
     /// Held fetches that were not reported to their nodes yet.
@@ -48,31 +46,29 @@ public final class Relay {
     private static let requestUs = 80
     /// Bytes that add one microsecond to that time.
     private static let bytesPerUs = 1_024
-    /// Number of other nodes' shards whose last message number is kept.
-    private static let sendersMax = 4_096
 
     init(_ context: RelayContext) {
         self.context = context
         home = context.address
         // Until the shared secret is known, no other node accepts the ids made here.
-        keys = Relay.keys(SecureRandom.bytes(RelayKeys.secretBytes), home)
+        let secret = SecureRandom.bytes(NodeSeal.secretBytes)
+        keys = RelayKeys(secret: secret)
+        guard let seal = NodeSeal(.relay, secret: secret, of: home) else {
+            preconditionFailure("a secret has its length")
+        }
+        self.seal = seal
         let (limits, answerMs) = (context.limits, context.limits.pollHopMs)
         book = PendingRelays(
             PendingRelays.Bounds(
                 requestsMax: limits.pollHopsMax, bytesMax: limits.pollHopBytesMax, answerMs: answerMs,
                 quietMs: answerMs, silentMs: 3 * answerMs))
-        order = RelayOrder(sendersMax: Relay.sendersMax)
-    }
-
-    private static func keys(_ secret: [UInt8], _ home: ShardAddress) -> RelayKeys {
-        guard let keys = RelayKeys(secret: secret, of: home) else { preconditionFailure("a secret has its length") }
-        return keys
     }
 
     /// Takes the secret of all nodes, which is new or has changed.
     func use(_ secret: [UInt8]) {
-        guard secret.count == RelayKeys.secretBytes, secret != keys.secret else { return }
-        keys = Relay.keys(secret, home)
+        guard secret.count == NodeSeal.secretBytes else { return }
+        keys = RelayKeys(secret: secret)
+        seal.use(secret)
     }
 
     /// A new session's id.
@@ -147,8 +143,7 @@ public final class Relay {
 
     /// Takes a message of another node.
     func received(_ message: [UInt8]) {
-        guard let envelope = RelayEnvelope(message), let poll = keys.open(envelope, at: home),
-            order.take(envelope.number, from: envelope.from)
+        guard let envelope = NodeEnvelope(message), let poll = seal.open(envelope).flatMap(RelayMessage.init(parsing:))
         else { return context.statistics.relaysRefused.add(1) }
         let from = envelope.from
         book.heard(from, nowMs: context.clock.nowMs)
@@ -254,8 +249,7 @@ public final class Relay {
     /// Publishes on the node's channel; reports the number of receivers, `nil` when Redis did not answer.
     private func publish(_ poll: RelayMessage, to home: ShardAddress, _ completion: @escaping (Int?) -> Void = { _ in })
     {
-        sent += 1
-        let message = keys.envelope(poll, from: self.home, to: home, number: sent)
+        let message = seal.close(poll.bytes, to: home)
         context.link.call(RedisCall("PUBLISH", context.keys.node(home.node), message)) { result in
             completion((try? result.get())?.integer)
         }

@@ -1,3 +1,5 @@
+import Core
+
 /// The order of other nodes' messages: older and repeated messages are rejected; pure.
 ///
 /// Anyone who may subscribe in Redis could repeat a node's message. A sender numbers its messages and Redis keeps their

@@ -15,7 +15,7 @@ public final class RelaySecret {
     private let log: Log
     /// Passes the secret on; false when a shard could not be notified.
     private let use: ([UInt8]) -> Bool
-    private var own = SecureRandom.bytes(RelayKeys.secretBytes)
+    private var own = SecureRandom.bytes(NodeSeal.secretBytes)
     /// Whether the secret was read on the current connection.
     private var isKnown = false
     private var isAsking = false
@@ -54,7 +54,7 @@ public final class RelaySecret {
 
     private func took(_ result: Result<RESPValue, RedisFailure>) {
         isAsking = false
-        guard case .success(let value) = result, let secret = value.bytes, secret.count == RelayKeys.secretBytes else {
+        guard case .success(let value) = result, let secret = value.bytes, secret.count == NodeSeal.secretBytes else {
             pause = RelaySecret.pauseMax
             guard !hasToldFailure, link.isReady else { return }
             hasToldFailure = true

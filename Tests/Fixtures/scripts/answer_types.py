@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from Fixtures.scripts.lua_scripts import LUA, pack_of
+from Fixtures.scripts.lua_scripts import LUA, is_built_in, pack_of
 
 TOKEN = re.compile(r"\s*(\w+|'[^'\n]+'|[\[\]{}|?:,*])")
 KINDS = {
@@ -115,7 +115,7 @@ def is_open(value: str) -> bool:
 
 def read(path: Path) -> Types:
     """The types of a file's header. The built-in scripts stay as they are while tests run, and are read once."""
-    return _kept(path) if LUA in path.parents else _read(path)
+    return _kept(path) if is_built_in(path) else _read(path)
 
 
 @functools.cache

@@ -4,12 +4,13 @@ The helpers that call scripts pass by here, so a test checks the types without s
 every type has been seen: a command without a test of its answer fails the run.
 """
 
+import functools
 import json
 
 import redis
 
 from Fixtures.scripts.answer_types import Object, fault, named, read
-from Fixtures.scripts.lua_scripts import LUA, built_in, pack_of, state_checks
+from Fixtures.scripts.lua_scripts import built_in, is_built_in, pack_of, state_checks
 
 #: Seen so far: file names of scripts, and (pack, event).
 seen: set = set()
@@ -24,6 +25,7 @@ def _check(path, value, kind, what):
     assert not found, f"{path.name}: {what} is not as its header says: {found}"
 
 
+@functools.cache
 def _header(path):
     return path.read_text().split("\n\n")[0]
 
@@ -35,7 +37,7 @@ def is_answered_outside(path) -> bool:
 
 def check_answer(path, answer):
     """An answer as the script gives it: the gateway adds the token that `@mint` speaks of."""
-    if is_paused or LUA not in path.parents or is_answered_outside(path):
+    if is_paused or not is_built_in(path) or is_answered_outside(path):
         return
     kind = read(path).returns
     if kind is None:
@@ -48,7 +50,7 @@ def check_answer(path, answer):
 
 def check_state(path, text):
     """The text of a state, or none."""
-    if text and listens and not is_paused and LUA in path.parents and (kind := read(path).returns) is not None:
+    if text and listens and not is_paused and is_built_in(path) and (kind := read(path).returns) is not None:
         _check(path, json.loads(text), kind, "the state")
         seen.add(path.stem)
 
@@ -66,9 +68,15 @@ def check_event(path, event, data):
     seen.add((pack_of(path), event))
 
 
+@functools.cache
+def _emitted(event):
+    """The built-in scripts whose headers name an event, each with its type."""
+    return [(path, kind) for path in built_in() for name, kind in read(path).emits if name == event]
+
+
 def check_passed_on(event, data):
     """An event that a script left in the outbox: it is as one of the headers says that name it."""
-    kinds = [(path, kind) for path in built_in() for name, kind in read(path).emits if name == event]
+    kinds = _emitted(event)
     faults = [fault(data, kind, named(path)) for path, kind in kinds]
     assert not kinds or "" in faults, f"{event} is not as a header says: {faults[0]}"
     seen.update((pack_of(path), event) for (path, _), found in zip(kinds, faults) if not found)

@@ -31,7 +31,9 @@ class Whole:
             self.config.workeroutput["answers_whole"] = self.is_whole
             self.config.workeroutput["answers_seen"] = [
                 list(one) if isinstance(one, tuple) else one for one in answers_seen.seen]
-        elif exitstatus == 0 and self.is_whole and not session.config.option.collectonly:
+        # A test that failed hides nothing here; a run that was cut short has not seen everything.
+        elif exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and self.is_whole \
+                and not (session.config.option.collectonly or session.shouldfail or session.shouldstop):
             self.missing = answers_seen.missing()
             if self.missing:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED

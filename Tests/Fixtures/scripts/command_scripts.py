@@ -17,7 +17,7 @@ import redis
 from Fixtures.scripts import answers_seen
 from Fixtures.scripts.call_arguments import bound
 from Fixtures.scripts.derived_values import Derived
-from Fixtures.scripts.lua_scripts import LUA, NOW_MS, Loaded, needed, parts_of, script_path, script_text
+from Fixtures.scripts.lua_scripts import NOW_MS, Loaded, is_built_in, needed, parts_of, script_path, script_text
 
 POLICY = {"log_max": 200, "log_ttl_s": 300, "meta_ttl_s": 86_700}
 # What the gateway hides from bodies, and from scripts that answer a join.
@@ -74,7 +74,7 @@ class Header:
     @classmethod
     def read(cls, path: Path) -> "Header":
         """The header of a file. The built-in scripts stay as they are while tests run, and are read once."""
-        return cls._kept(path) if LUA in path.parents else cls._read(path)
+        return cls._kept(path) if is_built_in(path) else cls._read(path)
 
     @classmethod
     @functools.cache
@@ -310,7 +310,7 @@ class Commands:
 
     def _evaluate(self, name, keys, argv):
         path = self.path(name)
-        is_heard = answers_seen.listens and LUA in path.parents
+        is_heard = answers_seen.listens and is_built_in(path)
         if is_heard:
             self._ears = self._ears or answers_seen.Ears(self.db)
             list(self._ears.heard())

@@ -81,9 +81,16 @@ def built_in(*packs: str) -> list[Path]:
     return [path for folder in folders for name, path in scripts_in(folder).items() if name not in SHARED]
 
 
+@functools.cache
+def is_built_in(path: Path) -> bool:
+    """Whether a file is of a built-in pack. Kept, since `parents` makes a path for each folder above."""
+    return LUA in path.parents
+
+
+@functools.cache
 def pack_of(path: Path) -> str:
     """The built-in pack of a file; empty for an operator's."""
-    return path.relative_to(LUA).parts[0] if LUA in path.parents else ""
+    return path.relative_to(LUA).parts[0] if is_built_in(path) else ""
 
 
 def script_names(*packs: str) -> list[str]:
@@ -124,7 +131,7 @@ def expanded(text: str) -> str:
 
 def script_text(path: Path) -> str:
     """A script with shared texts and numbers in place of their names. Files of no built-in pack stay as they are."""
-    return _built_in_text(path) if LUA in path.parents else path.read_text()
+    return _built_in_text(path) if is_built_in(path) else path.read_text()
 
 
 @functools.cache

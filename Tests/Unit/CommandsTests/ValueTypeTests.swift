@@ -13,6 +13,11 @@ import Testing
         #expect(value.type.description == text && value.text == "a text, with {" && value.untyped == nil)
     }
 
+    @Test(arguments: ValueType.words) func everyWordIsAType(_ word: String) throws {
+        #expect(ValueType(word: word)?.description == word)
+        #expect(try DeclaredValue(header: word).type == ValueType(word: word))
+    }
+
     @Test func spacesAndLinesBetweenWordsMeanNothing() throws {
         let value = try DeclaredValue(header: "{a :string,\nb? : int | null ,\n* : [ bool ] }--text")
         #expect(value.type.description == "{a: string, b?: int|null, *: [bool]}" && value.text == "text")
@@ -100,14 +105,45 @@ import Testing
             ])
     }
 
+    /// Each type names the one before twice, so that the last one written out has 2^25 types: it took for ever.
+    @Test func aTypeThatGrowsTooLargeWrittenOutIsTold() throws {
+        func part(_ count: Int, _ type: (String) -> String) -> ScriptFile {
+            let types = (1...count).map { "@type t\($0) \(type("t\($0 - 1)"))\n" }.joined()
+            return script("p", "@part p\n@summary S.\n@type t0 int\n" + types)
+        }
+        let large = "with all types that it names written out, it has more than 10000 types or 64 levels of names"
+        #expect(problems(part(25) { "{a: \($0), b: \($0)}" }) == ["p.lua:16: @type: \(large)"])
+        // The types of a pack may be declared in many headers.
+        let chain = (0..<3).map { file in
+            let types = (file * 30..<file * 30 + 30).map { "@type t\($0) \($0 == 0 ? "int" : "[t\($0 - 1)]")\n" }
+            return script("p\(file)", "@part p\(file)\n@summary S.\n" + types.joined())
+        }
+        #expect(problems(chain[0], chain[1], chain[2]) == ["p2.lua:7: @type: \(large)"])
+        let catalogue = try catalogue(part(12) { "{a: \($0), b: \($0)}" })
+        #expect(catalogue.writtenOut(.named("t12")).size { _ in 0 } == 8_191)
+        let using = ValueTypeTests.typed("a", "@returns {c: t12, d: t12}")
+        #expect(problems(part(12) { "{a: \($0), b: \($0)}" }, using) == ["a.lua:6: @returns: \(large)"])
+    }
+
+    /// The one schema took the place of the other.
+    @Test func aTypeIsNotNamedAsTheAnswerOfACommand() {
+        let type = ScriptFile(
+            name: "p", path: "p.lua", bytes: script("p", "@part p\n@summary S.\n@type answer {id: int}").bytes,
+            pack: "a")
+        #expect(
+            problems(type, ValueTypeTests.typed("a", "@returns {b: int}")) == [
+                "p.lua:3: @type: the answer of the command a has the same name in OpenAPI, a.answer; choose another name"
+            ])
+    }
+
     @Test func anOperatorsMemberWithoutATypeIsAHint() throws {
         let typed = ValueTypeTests.typed("a", "@returns {b: int}\n@weight 5")
         let untyped = ValueTypeTests.typed("c", "@returns {d: int, e}\n@emits f {g}\n@weight 5")
         #expect(try catalogue(untyped).hints.isEmpty, "of the operator's scripts alone")
         #expect(
             try catalogue(operators: [typed, untyped]).hints.map(\.description) == [
-                "c.lua:1: @emits f: g has no type; write one, e.g. g: string (docs/scripts/types.md)",
-                "c.lua:1: @returns: e has no type; write one, e.g. e: string (docs/scripts/types.md)",
+                "c.lua:6: @returns: e has no type; write one, e.g. e: string (docs/scripts/types.md)",
+                "c.lua:7: @emits f: g has no type; write one, e.g. g: string (docs/scripts/types.md)",
             ])
     }
 

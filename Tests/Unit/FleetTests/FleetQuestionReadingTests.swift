@@ -44,9 +44,21 @@ import Testing
         #expect(question.node == Array("x1nq4G0b".utf8) && question.parameters[.by] == Array("ops".utf8))
         #expect(FleetQuestion.closeReason(question.parameters[.reason] ?? []) == .forbidden)
         #expect(FleetQuestion.closeReason([]) == .restart && !question.isShared)
-        for id in ["", "a", "a.1", "a.1.x", "a.x.1", ".1.1", "a.1.1.1", "a/b.1.1"] {
+        #expect(question.shards(of: 2) == 1..<2 && question.shards(of: 1).isEmpty, "one shard alone is asked")
+        for id in [
+            "", "a", "a.1024.1", "a.01.1", "a.1.-1", "a.1.99999999999999999999", "a.1", "a.1.x", "a.x.1", ".1.1",
+            "a.1.1.1", "a/b.1.1",
+        ] {
             #expect(throws: Refusal.self) { try FleetQuestion(closing: Array(id.utf8), query: [], key: []) }
         }
+    }
+
+    /// An erasure took a place in the rate of questions, and was dropped without a word beyond it.
+    @Test func anErasureIsNotLimitedAndConcernsEveryShard() {
+        let erasure = FleetQuestion(.forget, [.user: Array("ann".utf8)])
+        #expect(!erasure.isLimited && erasure.shards(of: 3) == 0..<3)
+        for kind in FleetQuestion.Kind.allCases where kind != .forget { #expect(FleetQuestion(kind).isLimited) }
+        #expect(FleetQuestion(.nodes).shards(of: 3) == 0..<1 && FleetQuestion(.nodes).shards(of: 0).isEmpty)
     }
 
     @Test func everyQuestionSurvivesTheWayToAnotherNode() throws {

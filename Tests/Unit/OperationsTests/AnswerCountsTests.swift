@@ -24,6 +24,25 @@ import Testing
         #expect(counts.counts(topic) == [0, 0, 0, 0, 0])
     }
 
+    /// Only the first route of a command was counted, and the others under its name.
+    @Test func eachRouteOfACommandIsCounted() throws {
+        let text = [
+            "@command play", "@summary S.", "@http POST /v1/play/{trackId}", "@http PUT /v1/tracks/{trackId}/now 204",
+            "@allow user", "@arg trackId id", "@key tracks dj:{trackId}#tracks", "@returns {}", "@cost O(1)",
+        ].map { "-- " + $0 + "\n" }.joined()
+        let file = ScriptFile(name: "play", path: "play.lua", bytes: Array((text + "return '{}'\n").utf8))
+        let catalogue = try Catalogue(embedded: [], operators: [file], namespaces: ["dj"], reservedPaths: [])
+        let routes = AnsweredRoutes(catalogue.commands)
+        for (method, path) in [(HTTPMethod.post, ["v1", "play", "7"]), (.put, ["v1", "tracks", "7", "now"])] {
+            guard case .command(_, let route, _) = catalogue.route(method: method, segments: path) else {
+                Issue.record("no route \(path)")
+                continue
+            }
+            let label = routes.labels[routes.place(.none, route)]
+            #expect(label.method == method.rawValue && label.route == route.path.description)
+        }
+    }
+
     @Test func eachNamespaceHasItsCounters() throws {
         let statistics = NamespaceStatistics(["shop", "order"])
         #expect(statistics.names == ["order", "shop"])

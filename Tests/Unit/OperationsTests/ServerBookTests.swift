@@ -32,7 +32,8 @@ import Testing
         var book = ServerBookTests.book()
         book.learned(ServerBookTests.figures(evicted: 5), of: "m", isWeak: false, wallMs: 1)
         book.learned(ServerBookTests.figures("b", evicted: 1, appends: false), of: "m", isWeak: false, wallMs: 2)
-        #expect(book.eviction(wallMs: 2) == .fine() && book.persistence == .fine())
+        #expect(book.eviction(wallMs: 2) == .fine())
+        #expect(book.persistence == .fine(figures: [("appendonly", "no")]))
     }
 
     @Test func memoryIsToldFromThePercentageOnAndFineAgainALittleBelow() {
@@ -47,12 +48,12 @@ import Testing
     @Test func persistenceIsToldWhileItIsOffAndForTheRestOfAWeakRun() {
         var book = ServerBookTests.book()
         book.learned(ServerBookTests.figures(), of: "m", isWeak: false, wallMs: 1)
-        #expect(book.persistence == .fine())
+        #expect(book.persistence == .fine(figures: [("appendonly", "yes")]))
         book.learned(ServerBookTests.figures(appends: false), of: "m", isWeak: true, wallMs: 2)
         #expect(book.persistence.cause == "appendonly")
         book.learned(ServerBookTests.figures(), of: "m", isWeak: true, wallMs: 3)
         #expect(book.persistence.cause == "sync")
         book.learned(ServerBookTests.figures("b"), of: "m", isWeak: false, wallMs: 4)
-        #expect(book.persistence == .fine())
+        #expect(book.persistence == .fine(figures: [("appendonly", "yes")]))
     }
 }

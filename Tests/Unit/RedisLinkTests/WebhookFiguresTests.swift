@@ -1,3 +1,4 @@
+import Core
 import Testing
 
 @testable import RedisLink
@@ -15,6 +16,17 @@ import Testing
     @Test(arguments: ["", "1 2 3", "1 2 0 0 0", "x 2 0 0 0 r", "-1 2 0 0 0 r", "1 2 0 0 9999999999999999 r"])
     func otherTextsAreRefused(_ text: String) {
         #expect(WebhookFigures(text.utf8) == nil)
+    }
+
+    /// Each receiver was a call of its own, and each call read the whole hash.
+    @Test func oneCallWritesAllReceiversOfACourierAndAnotherRemovesThem() {
+        let (keys, courier) = (Keys(prefix: []), Array("c1".utf8))
+        let call = WebhookFigures.call(keys, courier: courier, [("one", Self.fine), ("two", Self.away)])
+        let words = call.arguments
+        #expect(words.first == Array("EVAL".utf8) && words[3] == Array("#webhook-figures".utf8))
+        #expect(words.suffix(4) == [Array("one c1".utf8), Self.fine.text, Array("two c1".utf8), Self.away.text])
+        let removal = WebhookFigures.removal(keys, courier: courier, of: ["one", "two"])
+        #expect(removal.arguments == ["HDEL", "#webhook-figures", "one c1", "two c1"].map { Array($0.utf8) })
     }
 
     @Test func twoCouriersAreAddedUpAndTheLaterFailureCounts() {

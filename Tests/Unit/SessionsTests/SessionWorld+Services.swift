@@ -15,7 +15,7 @@ extension SessionWorld {
     /// The services of sessions whose requests are charged to a budget.
     func makeServices(budget: any SessionBudget) -> SessionServices {
         let services = SessionServices(
-            idStart: [],
+            address: ShardAddress(node: [], shard: 0),
             clock: ShardClock(monotonicMs: { [unowned self] in nowMs }, wallMs: { [unowned self] in wallMs }),
             rules: SessionRules(limits: SessionWorld.limits, access: fixtures.access, budget: budget),
             topics: self,

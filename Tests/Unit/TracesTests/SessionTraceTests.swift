@@ -348,6 +348,15 @@ import Testing
         #expect(found(TraceSearch.Filter(topic: try Fixture.topic("shop:1"))) == [1, 3])
         #expect(found(TraceSearch.Filter(user: Fixture.bytes("ann"), address: here)) == [1])
         #expect(found(TraceSearch.Filter(user: Fixture.bytes("an"))).isEmpty)
+        // The number of all does not depend on how many are wanted.
+        for limit in [0, 1, 2, 10] {
+            for (user, count) in [(nil, 3), (Fixture.bytes("ann"), 2)] {
+                var search = recorder.trace.search(TraceSearch.Filter(user: user, isClosedOnly: true), limit: limit)
+                var found: [TracedSession]?
+                while found == nil { found = search.step() }
+                #expect(search.total == count && found?.count == min(limit, count))
+            }
+        }
         // The order is that of the ends, not of the beginnings.
         recorder.end(open, since: recorder.nowMs)
         #expect(found(TraceSearch.Filter()) == sessions + [open])

@@ -36,7 +36,7 @@ final class ToyGateway {
 
     private func makeServices() -> SessionServices {
         SessionServices(
-            idStart: Array("n.0.".utf8),
+            address: ShardAddress(node: Array("n".utf8), shard: 0),
             clock: ShardClock(monotonicMs: { [unowned self] in nowMs }, wallMs: { [unowned self] in nowMs }),
             rules: SessionRules(limits: Limits(), access: access, budget: toy), topics: topics,
             encodings: EncodingTable(

@@ -1,0 +1,341 @@
+"""The operator's page in Chromium, on three gateways, two workers and a courier: every page, by keyboard as well."""
+
+import re
+import signal
+
+import pytest
+from playwright.sync_api import expect
+
+from Fixtures.browser.looks import assert_can_be_read, assert_named, pictured
+from Fixtures.browser.windows import Windows
+from Fixtures.clients.certificates import write_certificate
+from Fixtures.processes.fault_proxy import named
+from Fixtures.processes.inspected_fleet import OPERATOR, READER, InspectedFleet
+from Fixtures.waiting import eventually
+
+WAIT_MS = 20_000
+#: Every page of the navigation, and a heading or a figure that shows that its answer has come.
+PAGES = {
+    "Fleet": "Gateways", "Readiness": "every promise holds", "Last 15 minutes": "Connections",
+    "Headroom": "descriptors",
+    "Sessions": "match", "Slow": "No client is behind", "Talkers": "Redis's time", "Topics": "on all shards",
+    "Event": "Offset", "Why not?": "Offset of the event", "Redis": "Would its data survive", "Outbox": "No lane has",
+    "Workers": "Partitions", "Receivers": "kitchen", "Dead letters": "webhooks:kitchen", "Commands": "create_booking",
+}
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory):
+    certificate = write_certificate(tmp_path_factory.mktemp("tls"))
+    with InspectedFleet(tmp_path_factory.mktemp("fleet"), certificate) as fleet:
+        fleet.client(0, "ann", "order:7", "user:ann")
+        fleet.client(1, "bob", "order:7")
+        fleet.client(2, "cid", "order:8")
+        fleet.gateways[0].publish("order:7", "order:paid", {"cents": 1250})
+        yield fleet
+
+
+@pytest.fixture
+def window(browser, fleet):
+    """A fresh page; what it asks is kept in `requests`. None may report a problem but refusals that a test causes."""
+    windows = Windows(browser)
+    window = windows.open(1280, 900)
+    window.requests = []
+    window.on("request", lambda request: window.requests.append(request))
+    window.set_default_timeout(WAIT_MS)
+    expect.set_options(timeout=WAIT_MS)
+    yield window
+    windows.close()
+    expect.set_options(timeout=5_000)
+
+
+def sign_in(window, fleet, key=OPERATOR, page=""):
+    window.goto(fleet.inspector + page)
+    window.get_by_label("API key").fill(key)
+    window.keyboard.press("Enter")
+    expect(window.get_by_role("navigation", name="Pages")).to_be_visible()
+
+
+def go(window, name):
+    """A page by its link."""
+    window.get_by_role("navigation").get_by_role("link", name=name, exact=True).click()
+    expect(window.get_by_role("heading", level=1, name=name)).to_be_visible()
+
+
+def row(window, *words):
+    """The row of a table that has all of these words."""
+    found = window.get_by_role("row")
+    for word in words:
+        found = found.filter(has_text=word)
+    return found
+
+
+def confirm(window, button, done):
+    """Says yes to the question, and waits for what was done."""
+    window.get_by_role("dialog").get_by_role("button", name=button, exact=True).click()
+    expect(window.locator("#done")).to_contain_text(done)
+
+
+def test_the_key_is_kept_by_the_tab_alone_and_no_request_leaves_the_origin(window, fleet):
+    window.goto(fleet.inspector)
+    window.tolerated.append("401 (Unauthorized)")
+    window.get_by_label("API key").fill("wrong-key-0123456789abcdef")
+    window.keyboard.press("Enter")
+    expect(window.get_by_role("alert")).to_have_text("The gateway does not know this key.")
+    expect(window.get_by_label("API key")).to_be_focused()
+    window.get_by_label("API key").fill(READER)
+    window.keyboard.press("Enter")
+    expect(row(window, "gateway")).to_have_count(3)
+    expect(row(window, "worker")).to_have_count(2)
+    expect(row(window, "courier")).to_have_count(1)
+    for name in PAGES:
+        go(window, name)
+    origin = fleet.inspector.removesuffix("/inspector")
+    assert len(window.requests) > 20
+    for request in window.requests:
+        assert request.url.startswith(origin + "/") and READER not in request.url, request.url
+    kept = window.evaluate("[document.cookie, Object.keys(localStorage), Object.values(sessionStorage)]")
+    assert kept == ["", [], [READER]] and READER not in window.url
+    window.reload()
+    expect(window.get_by_role("heading", level=1, name="Commands")).to_be_visible()
+    window.get_by_role("button", name="Sign out").click()
+    assert window.evaluate("sessionStorage.length") == 0
+    window.reload()
+    expect(window.get_by_label("API key")).to_be_visible()
+    expect(window.get_by_role("navigation")).to_be_hidden()
+
+
+def test_every_page_is_reached_and_read_by_keyboard_alone(window, fleet):
+    window.goto(fleet.inspector)
+    window.keyboard.press("Tab")
+    expect(window.get_by_role("link", name="Skip to the page")).to_be_focused()
+    for _ in range(10):
+        if window.evaluate("document.activeElement.id") == "key":
+            break
+        window.keyboard.press("Tab")
+    window.keyboard.type(OPERATOR)
+    window.keyboard.press("Enter")
+    expect(window.get_by_role("navigation", name="Pages")).to_be_visible()
+    for name, sign in PAGES.items():
+        link = window.get_by_role("navigation").get_by_role("link", name=name, exact=True)
+        for _ in range(80):
+            if link.evaluate("(link) => link === document.activeElement"):
+                break
+            window.keyboard.press("Shift+Tab" if name != "Fleet" else "Tab")
+        expect(link).to_be_focused()
+        window.keyboard.press("Enter")
+        expect(window.get_by_role("heading", level=1, name=name)).to_be_focused()
+        expect(window.get_by_role("main")).to_contain_text(sign)
+        expect(window.locator("#pulse")).to_have_attribute("data-state", "live" if name not in (
+            "Event", "Why not?", "Last 15 minutes") else re.compile("."))
+        expect(window.locator("#problem")).to_be_hidden()
+        expect(window.locator("#unanswered")).to_be_hidden()
+        # Everything that acts can be reached, and shows that it was.
+        window.keyboard.press("Tab")
+        assert window.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+
+
+def test_a_question_keeps_the_focus_and_gives_it_back(window, fleet):
+    sign_in(window, fleet, page="#/sessions?user=ann")
+    button = window.get_by_role("button", name="Close session")
+    button.focus()
+    window.keyboard.press("Enter")
+    dialog = window.get_by_role("dialog")
+    expect(dialog).to_contain_text("It belongs to ann")
+    for _ in range(8):
+        window.keyboard.press("Tab")
+        assert window.evaluate("document.activeElement === document.body || !!document.activeElement.closest('dialog')")
+    window.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(button).to_be_focused()
+    # A question belongs to its page.
+    window.keyboard.press("Enter")
+    expect(dialog).to_be_visible()
+    window.goto(f"{fleet.inspector}#/slow")
+    expect(dialog).to_have_count(0)
+    window.goto(f"{fleet.inspector}#/sessions?user=ann")
+    button.focus()
+    # Rows are drawn anew every second: the focus stays.
+    asked = len(window.requests)
+    eventually(lambda: window.wait_for_timeout(200) or len(window.requests) > asked + 2, 20, "two more answers")
+    expect(button).to_be_focused()
+
+
+def test_a_key_that_may_read_cannot_write(window, fleet):
+    window.tolerated.append("403 (Forbidden)")
+    sign_in(window, fleet, READER, "#/sessions?user=ann")
+    window.get_by_role("button", name="Close session").click()
+    window.get_by_role("dialog").get_by_role("button", name="Close the session").click()
+    expect(window.get_by_role("dialog").get_by_role("alert")).to_contain_text("this API key may not write")
+    window.keyboard.press("Escape")
+    assert fleet.ask("sessions?user=ann")["sessions"][0]["closed"] is None
+
+
+def test_the_gateway_that_does_not_answer_is_named(window, fleet):
+    sign_in(window, fleet)
+    third = fleet.gateways[2]
+    with third.http() as http:
+        node = http.get("/v1/health").json()["node"]
+    third.signal(signal.SIGSTOP)
+    try:
+        expect(window.locator("#unanswered")).to_contain_text(node)
+    finally:
+        third.signal(signal.SIGCONT)
+    expect(window.locator("#unanswered")).to_be_hidden()
+
+
+def test_a_large_fleet_is_shown_in_part_and_can_be_searched(window, fleet):
+    """The gateways send at most 500 rows, whatever there is; all of them change every second."""
+    asked = []
+
+    def answer(route):
+        asked.append(route.request.url)
+        rows = [{"id": f"node.0.{number}", "user": f"user-{number}", "key": None, "node": "node",
+                 "address": "192.0.2.7", "dialect": "native", "since": "2026-11-26T09:12:44.120Z", "topicCount": 40,
+                 "topics": [f"shop:{number}-{topic}" for topic in range(32)], "closed": None, "why": None,
+                 "queuedBytes": 10 * number + len(asked), "waitingMs": 12} for number in range(500, 0, -1)]
+        route.fulfill(json={"sessions": rows, "total": 20_000, "unanswered": ["gone"],
+                            "reasons": [{"node": "gone", "reason": "no_answer"}]})
+
+    window.route("**/v1/sessions?*", answer)
+    sign_in(window, fleet, page="#/sessions?limit=500")
+    expect(window.get_by_role("main")).to_contain_text("20,000 sessions match; shown are 500 open")
+    expect(window.locator("#unanswered")).to_contain_text("gone: no answer")
+    button = window.get_by_role("button", name="Close session node.0.7", exact=True)
+    button.focus()
+    count = len(asked)
+    eventually(lambda: window.wait_for_timeout(200) or len(asked) > count + 1, 20, "new figures")
+    expect(button).to_be_focused()
+    window.keyboard.press("Enter")
+    expect(window.get_by_role("dialog")).to_contain_text("It belongs to user-7")
+    window.keyboard.press("Escape")
+    window.get_by_role("textbox", name="User").fill("user-9")
+    window.keyboard.press("Enter")
+    eventually(lambda: window.wait_for_timeout(50) or "user=user-9" in asked[-1], 10, "the search")
+
+
+# Nights
+
+
+def test_a_slow_consumer_is_found_and_closed(window, fleet):
+    slow = fleet.slow_client(1, "slow-sam", "order:77")
+    with fleet.gateways[2].http() as http:
+        body = {"topic": "order:77", "event": "e", "data": {"pad": "x" * 30_000}}
+
+        def behind():
+            assert http.post("/v1/broadcast", json=body).status_code == 200
+            return fleet.ask("slow")["sessions"]
+
+        eventually(behind, 30, "bytes that wait")
+    sign_in(window, fleet)
+    go(window, "Slow")
+    sam = row(window, "slow-sam").first
+    expect(sam).to_contain_text("kB")
+    sam.get_by_role("button", name="Close").click()
+    window.get_by_label("Reason").select_option("policy_violation")
+    confirm(window, "Close the session", "of slow-sam with policy_violation")
+    go(window, "Sessions")
+    window.get_by_role("textbox", name="User").fill("slow-sam")
+    window.keyboard.press("Enter")
+    expect(row(window, "slow-sam", "policy_violation")).to_have_count(1)
+    slow.close()
+    lines = [line for line in fleet.gateways[0].log_text.splitlines() if "an operator acted" in line]
+    assert any('"key":"backend"' in line and "/close" in line for line in lines)
+
+
+def test_a_mute_link_is_seen_red_and_green_again(window, fleet):
+    sign_in(window, fleet)
+    ready = window.get_by_role("row").filter(has=window.get_by_text("Ready", exact=True))
+    expect(ready).to_have_count(3)
+    fleet.proxy.drop_to_client(named("-shard-1-subscriber"))
+    try:
+        expect(row(window, "gateway", "Not ready: redis")).to_have_count(1)
+        # What is wrong stands first.
+        expect(window.get_by_role("row").nth(1)).to_contain_text("Not ready: redis")
+    finally:
+        fleet.proxy.heal()
+    expect(ready).to_have_count(3)
+
+
+def test_a_dead_letter_is_tried_again_and_another_dropped(window, fleet):
+    first, second = fleet.letter("order:21"), fleet.letter("order:22")
+    sign_in(window, fleet)
+    go(window, "Receivers")
+    window.get_by_role("link", name="kitchen").click()
+    expect(row(window, first)).to_contain_text("status 410")
+    row(window, first).get_by_role("button", name="Retry").click()
+    confirm(window, "Retry", "1 letter of webhooks:kitchen will be tried again")
+    expect(row(window, first)).to_have_count(0)
+    row(window, second).get_by_role("button", name="Drop").click()
+    confirm(window, "Drop the letter", "1 letter of webhooks:kitchen dropped")
+    expect(window.get_by_role("main")).to_contain_text("No letter")
+
+
+def test_a_user_is_revoked(window, fleet):
+    mallory = fleet.client(2, "mallory", "order:5")
+    sign_in(window, fleet, page="#/sessions?user=mallory")
+    row(window, "mallory", "Open").get_by_role("button", name="Revoke").click()
+    confirm(window, "Revoke the user", "revoked mallory")
+    expect(row(window, "mallory", "Ended")).to_have_count(1)
+    mallory.expect_close(4401, after=("error",))
+
+
+def test_an_event_is_published_and_followed_to_the_phone_that_did_not_get_it(window, fleet):
+    sign_in(window, fleet)
+    go(window, "Topics")
+    window.get_by_role("link", name="order:7", exact=True).click()
+    expect(window.get_by_role("heading", level=1, name="Topic order:7")).to_be_visible()
+    tail = window.get_by_role("region", name="Live tail")
+    expect(tail).to_contain_text("order:paid")
+    window.get_by_label("Event", exact=True).fill("order:ready")
+    window.get_by_label("Data").fill("{\"table\": 4")
+    window.get_by_role("button", name="Publish").click()
+    expect(window.get_by_role("form", name="Publish")).to_contain_text("The data are not JSON")
+    window.get_by_label("Data").fill("{\"table\": 4}")
+    window.get_by_role("button", name="Publish").click()
+    expect(tail).to_contain_text("order:ready")
+    window.get_by_role("link", name="What became of it?").click()
+    expect(row(window, "ann", "Written to its connection")).to_have_count(1)
+    expect(row(window, "bob", "Written to its connection")).to_have_count(1)
+    window.get_by_role("link", name="ann", exact=True).click()
+    expect(window.get_by_role("main")).to_contain_text("It was delivered")
+    window.get_by_role("textbox", name="User").fill("zoe")
+    window.get_by_role("button", name="Ask").click()
+    expect(window.get_by_role("main")).to_contain_text("The user has no right to the topic")
+    expect(window.get_by_role("table", name="Evidence")).to_be_visible()
+
+
+def test_a_command_is_called_by_its_form(window, fleet):
+    sign_in(window, fleet)
+    go(window, "Commands")
+    window.get_by_label("Find").fill("queue")
+    window.keyboard.press("Enter")
+    window.get_by_role("link", name="queue", exact=True).click()
+    window.get_by_label("shopId", exact=True).fill("42")
+    window.get_by_role("button", name="Call queue").click()
+    expect(window.get_by_label("Answer")).to_contain_text('"queueLength": 0')
+
+
+# Looks
+
+SIZES = [(390, 844), (900, 1100), (1440, 900)]
+
+
+@pytest.mark.thorough
+def test_every_page_can_be_read_in_three_sizes_and_two_schemes(window, fleet, tmp_path):
+    window.emulate_media(reduced_motion="reduce")
+    sign_in(window, fleet)
+    pages = ["fleet", "health", "charts", "headroom", "sessions", "slow", "talkers?by=key", "topics",
+             "topic?topic=order:7", "trace?topic=order:7&offset=1", "why?user=ann&topic=order:7&offset=1", "redis",
+             "outbox", "workers", "receivers", "dead?service=webhooks:kitchen", "commands",
+             "commands?name=create_booking"]
+    for page in pages:
+        window.goto(f"{fleet.inspector}#/{page}")
+        expect(window.locator("#content :is(.table, .card, form):visible").first).to_be_visible()
+        assert_named(window)
+        for width, height in SIZES:
+            window.set_viewport_size({"width": width, "height": height})
+            for scheme in ("light", "dark"):
+                window.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+                with pictured(window, tmp_path / f"{page.split('?')[0]}-{scheme}-{width}.png"):
+                    assert_can_be_read(window)
