@@ -112,6 +112,11 @@ extension Connection {
     /// The items of the waiting frames, in order, those of bursts one by one.
     public var waitingItems: [OutboundItem] { outbound.queue.items }
 
+    /// The first of these that matches, found without a list of them.
+    public func firstWaiting(where matches: (OutboundItem) -> Bool) -> OutboundItem? {
+        outbound.queue.firstItem(where: matches)
+    }
+
     func splitBursts() {
         context.statistics.itemsWritten.add(outbound.queue.splitBursts())
     }

@@ -76,6 +76,11 @@ public struct FetchQueue {
     /// The items of the waiting frames, in order.
     public var items: [OutboundItem] { entries.compactMap(\.item) }
 
+    /// The first of these that matches, without a list of them.
+    public func firstItem(where matches: (OutboundItem) -> Bool) -> OutboundItem? {
+        entries.first { $0.item.map(matches) ?? false }?.item
+    }
+
     /// Drops everything; returns how many items of the node's totals that were.
     ///
     /// `isSlow`: the client did not fetch in time.

@@ -188,6 +188,21 @@ struct OutboundQueue {
         return waiting.compactMap(\.item).flatMap { ($0 as? OutboundBurst)?.parts.map(\.item) ?? [$0] }
     }
 
+    /// The first of ``items`` that matches, without a list of them.
+    func firstItem(where matches: (OutboundItem) -> Bool) -> OutboundItem? {
+        func first(_ item: OutboundItem?) -> OutboundItem? {
+            guard let item else { return nil }
+            guard let burst = item as? OutboundBurst else { return matches(item) ? item : nil }
+            return burst.parts.first { matches($0.item) }?.item
+        }
+        guard !isEmpty else { return nil }
+        if let only { return first(only.item) }
+        for entry in entries[firstEntry...] {
+            if let found = first(entry.item) { return found }
+        }
+        return nil
+    }
+
     // MARK: Thinning and dropping
 
     /// Drops every frame whose write has not begun, so that a close frame can follow at a frame's boundary.

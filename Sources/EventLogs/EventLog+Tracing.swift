@@ -1,3 +1,4 @@
+public import Commands
 public import Core
 import RedisLink
 public import Rights
@@ -61,35 +62,29 @@ extension EventLog {
         }
     }
 
-    /// Reads who blocks whom, from the sets that the commands of blocks keep.
+    /// Reads who blocks whom, from the sets of those names.
     public func blocks(
-        of user: [UInt8], on topic: Topic, _ completion: @escaping (Result<Blocks, Refusal>) -> Void
+        of user: [UInt8], on topic: Topic, _ names: BlockNames,
+        _ completion: @escaping (Result<Blocks, Refusal>) -> Void
     ) {
-        guard let own = Topic(namespace: Array("user".utf8), id: user) else {
-            return completion(.success(Blocks(blocks: [], blockedBy: [], partner: nil)))
-        }
-        some(of: own, "blocks") { [self] blocks in
-            some(of: own, "blockers") { [self] blockers in
+        some(of: user, names.blocks) { [self] blocks in
+            some(of: user, names.blockers) { [self] blockers in
                 guard case .success(let blocks) = blocks, case .success(let blockers) = blockers else {
                     return completion(.failure(.storeUnavailable))
                 }
                 let found = Blocks(blocks: blocks, blockedBy: blockers, partner: nil)
-                partner(of: user, on: topic, found, completion)
+                partner(of: user, on: topic, names.pair, found, completion)
             }
         }
     }
 
     /// Adds the other user where the topic's id is that of two users, one of whom blocks the other.
     private func partner(
-        of user: [UInt8], on topic: Topic, _ found: Blocks,
+        of user: [UInt8], on topic: Topic, _ pair: BlockNames.Key?, _ found: Blocks,
         _ completion: @escaping (Result<Blocks, Refusal>) -> Void
     ) {
-        let users = topic.id.split(separator: UInt8(ascii: "_"), omittingEmptySubsequences: false)
-        guard users.count == 2, let other = users.first(where: { !$0.elementsEqual(user) }),
-            users.contains(where: { $0.elementsEqual(user) }),
-            let pair = Topic(namespace: Array("pair".utf8), id: topic.id)
-        else { return completion(.success(found)) }
-        link.call(RedisCall("SCARD", keys.domain(pair, facet: "blocks", member: nil))) { result in
+        guard let pair, let (home, other) = pair.home(of: user, on: topic) else { return completion(.success(found)) }
+        link.call(RedisCall("SCARD", keys.domain(home, facet: pair.facet, member: nil))) { result in
             completion(
                 result.mapError(\.refusal).map { value in
                     var found = found
@@ -100,9 +95,10 @@ extension EventLog {
     }
 
     private func some(
-        of topic: Topic, _ facet: String, _ completion: @escaping (Result<[String], Refusal>) -> Void
+        of user: [UInt8], _ name: BlockNames.Key?, _ completion: @escaping (Result<[String], Refusal>) -> Void
     ) {
-        let key = keys.domain(topic, facet: facet, member: nil)
+        guard let name, let home = name.home(of: user) else { return completion(.success([])) }
+        let key = keys.domain(home, facet: name.facet, member: nil)
         link.call(RedisCall("SRANDMEMBER", key, EventLog.decimal(EventLog.blocksMax))) { result in
             completion(
                 result.mapError(\.refusal).map { value in

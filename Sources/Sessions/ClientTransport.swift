@@ -27,6 +27,8 @@ public protocol ClientTransport: AnyObject {
     var eventConnection: Connection? { get }
     /// The items that have not been written, in order.
     var waitingItems: [OutboundItem] { get }
+    /// The first of these that matches, found without a list of them.
+    func firstWaiting(where matches: (OutboundItem) -> Bool) -> OutboundItem?
     /// The bytes that wait for the client.
     var load: QueueLoad { get }
     /// Sends one unit.
@@ -52,4 +54,7 @@ extension ClientTransport {
 
     /// None.
     public var waitingItems: [OutboundItem] { [] }
+
+    /// None.
+    public func firstWaiting(where matches: (OutboundItem) -> Bool) -> OutboundItem? { nil }
 }

@@ -237,7 +237,13 @@ public final class Peer: SessionOutput {
         return transport.send(delivery, encoding, own: own, isBacklog: isBacklog)
     }
 
-    func firstWaiting(of topic: Topic) -> Position? { transport?.waitingItems.firstPositions[topic] }
+    func firstWaiting(of topic: Topic) -> Position? {
+        func position(_ item: OutboundItem) -> Position? {
+            guard let delivery = item as? Delivery, delivery.topic == topic else { return nil }
+            return delivery.message.position
+        }
+        return transport?.firstWaiting { position($0) != nil }.flatMap(position)
+    }
 
     func close(_ reason: CloseReason) { transport?.close(reason) }
 

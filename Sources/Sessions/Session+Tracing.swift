@@ -23,6 +23,7 @@ extension Session {
         (session.caller, session.name) = Session.traced(caller)
         session.address = address
         session.dialect = String(decoding: encoding.name, as: UTF8.self)
+        (session.openedMs, session.isExcluding) = (openedMs, origin != nil)
         return session
     }
 
@@ -41,7 +42,7 @@ extension Session {
     }
 
     func note(_ change: @autoclosure () -> TraceEntry.Change) {
-        services.trace.note(change(), of: number, &tracedChanges)
+        services.trace.note(change(), of: number, &allowance)
     }
 
     /// Notes the first events that were not written, by topic.
@@ -51,7 +52,12 @@ extension Session {
 
     /// Notes the end of the session, and the first events that were not written, queued or not.
     func noteEnd(_ reason: CloseReason, _ unsent: [Topic: Position]) {
-        services.trace.ended(.closed(reason), of: number)
+        services.trace.ended(reason, of: number, since: openedMs, &allowance) {
+            let (kind, name) = Session.traced(caller)
+            let naming = TraceEntry.Change.opened(
+                kind, name: name, address: address, dialect: encoding.name, sinceMs: openedMs)
+            return origin != nil ? [naming, .excludes] : [naming]
+        }
         for membership in Array(memberships) + followed.values {
             guard let place = membership.place,
                 let first = unsent[membership.feed.topic] ?? membership.feed.firstPending(at: place)
@@ -80,7 +86,8 @@ extension Session {
             let place = membership.place
         else { return nil }
         let waiting = output?.firstWaiting(of: topic) ?? membership.feed.firstPending(at: place)
-        return TopicStay.Standing(handed: membership.feed.reached(at: place), waiting: waiting)
+        return TopicStay.Standing(
+            handed: membership.feed.reached(at: place), waiting: waiting, isFollowed: followed[topic] != nil)
     }
 }
 

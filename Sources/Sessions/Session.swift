@@ -26,14 +26,14 @@ public final class Session: TopicClient, PresenceListener {
     /// The publisher id that excludes this session from its own events.
     ///
     /// Drawn with the first publish that excludes its sender.
-    private var origin: EchoExclusion?
+    private(set) var origin: EchoExclusion?
     /// Whether each event needs a look of its own, since the session follows topics.
     private var isTranslating = false
     /// Whether the topic being joined is only followed.
     private var isFollowing = false
     private var isActing = false
-    /// Number of changes in the record, which is bounded.
-    var tracedChanges: UInt8 = 0
+    /// The changes that it may still write into the record.
+    var allowance = TraceAllowance()
     /// Its number on the shard, 1 or more.
     public let number: UInt32
     let sessionID: SessionID
@@ -229,7 +229,10 @@ public final class Session: TopicClient, PresenceListener {
     }
 
     private func drawnOrigin() -> EchoExclusion? {
-        if origin == nil { origin = EchoExclusion(Base64.encode(SecureRandom.bytes(12), .url)) }
+        if origin == nil {
+            origin = EchoExclusion(Base64.encode(SecureRandom.bytes(12), .url))
+            note(.excludes)
+        }
         return origin
     }
 

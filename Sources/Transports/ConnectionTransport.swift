@@ -33,6 +33,11 @@ extension ConnectionTransport {
     /// The items of the connection's queue.
     public var waitingItems: [OutboundItem] { connection.waitingItems }
 
+    /// The first item of the connection's queue that matches.
+    public func firstWaiting(where matches: (OutboundItem) -> Bool) -> OutboundItem? {
+        connection.firstWaiting(where: matches)
+    }
+
     /// Frames the unit; a client whose queue has no room for it is closed.
     public func send(_ unit: WireUnit) {
         transmit(framing.frame([unit]))

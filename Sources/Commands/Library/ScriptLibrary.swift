@@ -13,6 +13,8 @@ public struct ScriptLibrary: Sendable {
     public let routeErrors: [RouteErrors]
     /// The data that stay after a user's erasure: the gateway's own, then those of the packs in their order.
     public let keeps: [Kept]
+    /// The names by which the packs keep blocks between users.
+    public let blocks: BlockNames
     /// The scripts that links load into Redis.
     public let table: ScriptTable
 
@@ -35,6 +37,7 @@ public struct ScriptLibrary: Sendable {
         let texts = try ScriptLibrary.texts(packs, directory)
         routeErrors = try ScriptLibrary.routeErrors(texts)
         keeps = try ScriptLibrary.keeps(texts)
+        blocks = try ScriptLibrary.blocks(texts)
         let served = Set(packs + [Scripts.core])
         var problems: [ScriptProblem] = []
         var constants = ScriptConstants(Scripts.constants.map { ScriptFile($0) }, problems: &problems)
@@ -109,6 +112,13 @@ public struct ScriptLibrary: Sendable {
         let problems = readers.flatMap(\.problems)
         try check(problems)
         return Kept.gateway + readers.flatMap(\.rows)
+    }
+
+    private static func blocks(_ texts: [(path: String, bytes: [UInt8])]) throws(StartProblem) -> BlockNames {
+        var (names, problems) = (BlockNames(), [ScriptProblem]())
+        for (path, bytes) in texts { names.add(bytes, path: path, &problems) }
+        try check(problems)
+        return names
     }
 
     private static func routeErrors(_ texts: [(path: String, bytes: [UInt8])]) throws(StartProblem) -> [RouteErrors] {

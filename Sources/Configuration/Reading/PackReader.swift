@@ -29,7 +29,7 @@ struct PackReader {
     static let words = ["all", "none"]
     /// The most bytes of a `pack.json`.
     static let bytesMax = 65_536
-    private static let fields = ["summary", "standard", "needs", "namespaces", "sockets", "errors", "keeps"]
+    private static let fields = ["summary", "standard", "needs", "namespaces", "sockets", "errors", "keeps", "blocks"]
     private static let jsonLimits = JSON.Limits(depthMax: 16, elementsMax: 10_000)
 
     /// The place of a pack in the order of merging.
@@ -155,7 +155,7 @@ struct PackReader {
             case "standard" where rank == .core || rank == .own:
                 problem(path, "standard", "leave it out: this pack is always served")
             case "standard" where member.bool != true: problem(path, "standard", "expected true, or leave it out")
-            case "summary", "standard", "namespaces", "sockets", "errors", "keeps": break
+            case "summary", "standard", "namespaces", "sockets", "errors", "keeps", "blocks": break
             default:
                 problem(path, member.name, "unknown key" + NearestName.hint(PackReader.fields, to: member.name))
             }

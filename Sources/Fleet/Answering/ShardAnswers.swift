@@ -43,7 +43,9 @@ public final class ShardAnswers: FleetSource {
         case .trace, .why:
             guard let walk = TraceWalk(question, traceParts) else { break }
             return walk
-        case .forget: if let user = question.parameters[.user] { trace.erase(user: user) }
+        case .forget:
+            guard let user = question.parameters[.user] else { break }
+            return ForgetWalk(user: user, open, trace)
         case .close:
             guard let walk = CloseWalk(question, open, rows, metrics.log) else { break }
             return walk

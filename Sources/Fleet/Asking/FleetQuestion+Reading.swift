@@ -99,6 +99,7 @@ extension FleetQuestion.Parameter {
         case .address: IPAddress(text: value) == nil ? "an IP address" : nil
         case .topic: Topic(value) == nil ? "a topic such as shop:42" : nil
         case .position: Position(value) == nil ? "a position" : nil
+        case .published: ASCII.decimal(value) == nil ? "milliseconds since 1970" : nil
         case .namespace: Topic.isNamespace(value) ? nil : "the name of a namespace"
         case .by:
             ["user", "address", "namespace", "key"].contains { value.elementsEqual($0.utf8) }

@@ -28,7 +28,7 @@ public struct FleetQuestion: Hashable, Sendable {
 
     /// A parameter; the raw value is its name between nodes and in queries.
     public enum Parameter: String, CaseIterable, Sendable {
-        case user, address, topic, namespace, by, session, reason, position
+        case user, address, topic, namespace, by, session, reason, position, published
     }
 
     /// The subject.

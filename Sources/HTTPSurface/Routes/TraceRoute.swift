@@ -27,12 +27,13 @@ struct TraceRoute {
         } then: { event in
             var question = FleetQuestion(.trace, limit: FleetQuestion.limits.upperBound)
             question.parameters[.topic] = event.query.topic.bytes
-            question.parameters[.position] = event.position?.text
+            event.mark(&question)
             fleet.ask(question) { result in
                 switch result {
                 case .failure(let refusal): respond(.refusal(refusal, keepAlive: true))
                 case .success(let result):
-                    respond(.json(status: 200, body: TraceRoute.body(event, result), keepAlive: true))
+                    let body = TraceRoute.body(event, result, TraceRoute.scope(request.caller))
+                    respond(.json(status: 200, body: body, keepAlive: true))
                 }
             }
         }
@@ -43,7 +44,7 @@ struct TraceRoute {
         begin(request, respond) { () throws(Refusal) in
             try TraceQuery.why(request.head)
         } then: { event in
-            WhyInquiry(self, event, payer(request)) { result in
+            WhyInquiry(self, event, TraceRoute.scope(request.caller), payer(request)) { result in
                 switch result {
                 case .failure(let refusal): respond(.refusal(refusal, keepAlive: true))
                 case .success(let body): respond(.json(status: 200, body: body, keepAlive: true))
@@ -76,16 +77,22 @@ struct TraceRoute {
         context.rates.payer(request.caller, at: request.origin.address)
     }
 
-    private static func body(_ event: TracedEvent, _ result: FleetResult) -> [UInt8] {
-        let rows = TraceRows(result)
+    /// The part of the facts that a caller may see.
+    static func scope(_ caller: Caller) -> WhyFacts.Scope {
+        if caller.binding != nil { return .topic }
+        return caller.refusal(of: .read) == nil && caller.refusal(of: .write) == nil ? .everything : .withoutBlockers
+    }
+
+    private static func body(_ event: TracedEvent, _ result: FleetResult, _ scope: WhyFacts.Scope) -> [UInt8] {
+        let rows = TraceRows(result, scope)
         var body = Array("{".utf8)
         body.append(member: "topic", string: event.query.topic.bytes)
         body.append(member: "epoch", stringOrNull: event.position?.epoch)
         body.append(member: "offset", number: event.query.offset)
         body.append(member: "event")
         event.append(to: &body)
-        body.append(member: "fates", json: rows.fates)
-        body.append(member: "neverSubscribed", number: rows.withoutSubscription)
+        body.append(member: "fates", json: FateCounts.text(rows.fates))
+        if scope != .topic { body.append(member: "neverSubscribed", number: rows.withoutSubscription) }
         body.append(member: "sessions")
         body.append(arrayOf: rows.sessions.prefix(sessionsMax)) { $0 += $1 }
         body.append(member: "total", number: result.answer.total)

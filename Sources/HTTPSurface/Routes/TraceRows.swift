@@ -13,28 +13,41 @@ struct TraceRows {
     private(set) var withoutSubscription = 0
     /// The time from which on all records are whole, milliseconds since 1970; `nil` when a shard keeps none.
     private(set) var recordedSinceMs: Int? = 0
+    /// The numbers of subscriptions by the fate of the event, on all shards.
+    private(set) var fates: [EventFate.Word: Int] = [:]
     /// Gateways that are gone, as the others have noticed.
     private(set) var gone: [WhyFacts.GoneNode] = []
+
+    private var hasRecord = false
 
     private static let jsonLimits = JSON.Limits(depthMax: 8, elementsMax: 10_000)
     private static let goneMax = 8
 
-    init(_ result: FleetResult) {
+    /// Reads the rows, and leaves out what a caller of that scope may not see.
+    init(_ result: FleetResult, _ scope: WhyFacts.Scope) {
         for row in result.answer.rows {
             guard let json = try? JSON(parsing: row.content, limits: TraceRows.jsonLimits) else { continue }
             if json.root["kind"]?.string == RecordRow.kind {
                 take(json.root)
-                records.append(row.content)
+                if scope != .topic { records.append(row.content) }
             } else if let fact = SessionFact(json.root) {
-                sessions.append(row.content)
-                facts.append(fact)
+                guard scope == .topic else {
+                    sessions.append(row.content)
+                    facts.append(fact)
+                    continue
+                }
+                guard let part = fact.ofTopic else { continue }
+                sessions.append(SessionRow.text(ofTopic: part))
+                facts.append(part)
             }
         }
-        if records.isEmpty { recordedSinceMs = nil }
+        if !hasRecord { recordedSinceMs = nil }
         facts.sort { ($0.openedMs ?? 0, $0.id) < ($1.openedMs ?? 0, $1.id) }
     }
 
     private mutating func take(_ record: JSON.Value) {
+        hasRecord = true
+        if let counts = record["fates"] { FateCounts.add(counts, to: &fates) }
         // Another node's numbers may be any.
         let sum = withoutSubscription.addingReportingOverflow(max(0, record["otherSessions"]?.int ?? 0))
         withoutSubscription = sum.overflow ? Int.max : sum.partialValue
@@ -50,20 +63,5 @@ struct TraceRows {
                 gone.append(WhyFacts.GoneNode(name: name, seenMs: seenMs))
             }
         }
-    }
-
-    /// A JSON object with the number of subscriptions of each fate.
-    var fates: [UInt8] {
-        let words = facts.flatMap(\.stays).map(\.fate)
-        var text = Array("{".utf8)
-        for word in EventFate.Word.allCases {
-            let count = words.count { $0 == word }
-            guard count > 0 else { continue }
-            if text.count > 1 { text.append(UInt8(ascii: ",")) }
-            text.append(jsonString: word.rawValue)
-            text.append(UInt8(ascii: ":"))
-            text.append(decimal: count)
-        }
-        return text + [UInt8(ascii: "}")]
     }
 }

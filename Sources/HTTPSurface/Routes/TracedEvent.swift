@@ -1,5 +1,6 @@
 import Core
 import EventLogs
+import Fleet
 import Traces
 
 /// The event in question, as Redis knows it.
@@ -25,6 +26,13 @@ struct TracedEvent {
             return .logged(name: "\(event.event)", bytes: event.data.count, atMs: traced.atMs)
         }
         return query.offset > top.offset ? .notReached(top: top) : .gone(first: traced.first)
+    }
+
+    /// Adds the event to a question to the gateways.
+    func mark(_ question: inout FleetQuestion) {
+        question.parameters[.position] = position?.text
+        guard logged != nil, let atMs = traced.atMs, atMs > 0 else { return }
+        question.parameters[.published] = Array("\(atMs)".utf8)
     }
 
     /// Appends a JSON object.

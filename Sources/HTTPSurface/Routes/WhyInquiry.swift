@@ -14,6 +14,7 @@ import Traces
 final class WhyInquiry {
     private let route: TraceRoute
     private let event: TracedEvent
+    private let scope: WhyFacts.Scope
     private let payer: Payer
     private let completion: (Result<[UInt8], Refusal>) -> Void
     private var facts: WhyFacts
@@ -23,10 +24,10 @@ final class WhyInquiry {
     private static let sessionsMax = 50
 
     init(
-        _ route: TraceRoute, _ event: TracedEvent, _ payer: Payer,
+        _ route: TraceRoute, _ event: TracedEvent, _ scope: WhyFacts.Scope, _ payer: Payer,
         _ completion: @escaping (Result<[UInt8], Refusal>) -> Void
     ) {
-        (self.route, self.event, self.payer, self.completion) = (route, event, payer, completion)
+        (self.route, self.event, self.scope, self.payer, self.completion) = (route, event, scope, payer, completion)
         facts = WhyFacts(
             user: String(decoding: event.query.user ?? [], as: UTF8.self), topic: event.query.topic,
             offset: event.query.offset, position: event.position, event: event.fact)
@@ -38,18 +39,19 @@ final class WhyInquiry {
     /// Asks all gateways for the user's sessions, then Redis for what holds now.
     func begin() {
         var question = FleetQuestion(.why, [.topic: topic.bytes, .user: user], limit: FleetQuestion.limits.upperBound)
-        question.parameters[.position] = event.position?.text
+        event.mark(&question)
         route.fleet.ask(question) { [self] result in
             switch result {
             case .failure(let refusal): completion(.failure(refusal))
             case .success(let result):
-                let rows = TraceRows(result)
+                let rows = TraceRows(result, scope)
                 self.rows = rows
                 facts.sessions = rows.facts
                 facts.recordedSinceMs = rows.recordedSinceMs
                 facts.goneNodes = rows.gone
                 facts.unanswered = result.incomplete.map { String(decoding: $0, as: UTF8.self) }
-                facts.revokedUntil = route.context.gate.revokedUntil(user)
+                // Nothing that the asker may not see is read.
+                if scope != .topic { facts.revokedUntil = route.context.gate.revokedUntil(user) }
                 askRights()
             }
         }
@@ -98,14 +100,14 @@ final class WhyInquiry {
     // MARK: Blocks and nodes
 
     private func askBlocks() {
-        let catalogue = route.context.library.catalogue
-        guard catalogue.knowsBlocks else { return askPresence() }
-        route.topics.blocks(of: user, on: topic) { [self] result in
+        let names = route.context.library.blocks
+        guard names.blocks != nil else { return askPresence() }
+        route.topics.blocks(of: user, on: topic, names) { [self] result in
             if case .success(let found) = result {
                 let name = event.logged.map { "\($0.event)" }
                 facts.blocks = WhyFacts.Blocks(
                     blocks: found.blocks, blockedBy: found.blockedBy, partner: found.partner,
-                    isStandIn: name.map { catalogue.standsIn($0) } ?? false)
+                    isStandIn: name.map { names.standIns.contains($0) } ?? false)
             }
             askPresence()
         }
@@ -128,6 +130,7 @@ final class WhyInquiry {
     // MARK: The answer
 
     private func answer() {
+        facts = facts.told(to: scope)
         let answer = facts.answer()
         var body = Array("{".utf8)
         body.append(member: "user", string: user)
@@ -144,12 +147,12 @@ final class WhyInquiry {
         completion(.success(body + [UInt8(ascii: "}")]))
     }
 
-    /// JSON objects, the event and the sessions first.
+    /// JSON objects: the event, the sessions that decide before the others, and the rest.
     private var evidence: [[UInt8]] {
         var event: [UInt8] = []
         self.event.append(to: &event, kind: "event")
         let head = Array("{\"kind\":\"session\",".utf8)
-        let sessions = (rows?.sessions ?? []).suffix(WhyInquiry.sessionsMax).map { head + $0.dropFirst() }
+        let sessions = (rows?.sessions ?? []).prefix(WhyInquiry.sessionsMax).map { head + $0.dropFirst() }
         return [event] + sessions + [rightsRow] + revocationRows + blockRows + goneRows + (rows?.records ?? [])
     }
 
@@ -175,18 +178,17 @@ final class WhyInquiry {
     }
 
     private var blockRows: [[UInt8]] {
-        facts.blocks.map { blocks in
-            [
-                WhyInquiry.object("blocks") { text in
-                    text.append(member: "blocks")
-                    text.append(arrayOf: blocks.blocks) { $0.append(jsonString: $1) }
-                    text.append(member: "blockedBy")
-                    text.append(arrayOf: blocks.blockedBy) { $0.append(jsonString: $1) }
-                    text.append(member: "partner", stringOrNull: blocks.partner?.utf8)
-                    text.append(member: "standsIn", json: "\(blocks.isStandIn)".utf8)
-                }
-            ]
-        } ?? []
+        guard scope != .topic, let blocks = facts.blocks else { return [] }
+        return [
+            WhyInquiry.object("blocks") { text in
+                text.append(member: "blocks")
+                text.append(arrayOf: blocks.blocks) { $0.append(jsonString: $1) }
+                text.append(member: "blockedBy")
+                text.append(arrayOf: blocks.blockedBy) { $0.append(jsonString: $1) }
+                text.append(member: "partner", stringOrNull: blocks.partner?.utf8)
+                text.append(member: "standsIn", json: "\(blocks.isStandIn)".utf8)
+            }
+        ]
     }
 
     private var goneRows: [[UInt8]] {

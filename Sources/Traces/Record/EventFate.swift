@@ -2,7 +2,7 @@ public import Core
 
 /// The fate of one event for one subscription.
 public enum EventFate: Equatable, Sendable {
-    /// It was written to the client's connection.
+    /// It was written to the client's connection, as far as positions tell.
     case written
     /// It was sent with the answer, since the client asked to continue from an earlier position, and written.
     case recovered
@@ -41,13 +41,25 @@ extension TopicStay {
         let delivered = isBacklog ? EventFate.recovered : .written
         if let now { return fate(of: event, now, delivered) }
         guard let end else { return .unknown }
-        if let unsent, unsent.epoch == event.epoch, event.offset >= unsent.offset, end.reaches(event) {
-            return .unsent
-        }
+        let reached = reached(in: event.epoch, end.handed)
+        let isHanded = end.handed == nil || reached.map { event.offset <= $0.offset } ?? false
+        if let unsent, isHanded, follows(event, unsent) { return .unsent }
         guard let handed = end.handed else { return .unknown }
         if isBacklog { return delivered }
-        guard handed.epoch == event.epoch else { return .otherEpoch(handed) }
-        return event.offset <= handed.offset ? delivered : .leftBefore
+        guard reached != nil else { return .otherEpoch(handed) }
+        return isHanded ? delivered : .leftBefore
+    }
+
+    /// The position up to which events of an epoch were handed to the session; a reset ends an epoch.
+    private func reached(in epoch: [UInt8], _ handed: Position?) -> Position? {
+        if let handed, handed.epoch == epoch { return handed }
+        return gaps.last { $0.isReset && $0.from?.epoch == epoch }?.from
+    }
+
+    /// Whether an event is this one or a later one of the topic.
+    private func follows(_ event: Position, _ first: Position) -> Bool {
+        if event.epoch == first.epoch { return event.offset >= first.offset }
+        return gaps.contains { $0.isReset && $0.from?.epoch == first.epoch && $0.to.epoch == event.epoch }
     }
 
     /// The fate of an event that came before the answer, or that is of another epoch; `nil`: it came after.
@@ -76,20 +88,11 @@ extension TopicStay {
     }
 
     private func fate(of event: Position, _ now: Standing, _ delivered: EventFate) -> EventFate {
-        if let waiting = now.waiting, waiting.epoch == event.epoch, event.offset >= waiting.offset,
-            now.handed.map({ $0.epoch == event.epoch && event.offset <= $0.offset }) ?? true
-        {
-            return .waiting
-        }
+        let reached = reached(in: event.epoch, now.handed)
+        let isHanded = now.handed == nil || reached.map { event.offset <= $0.offset } ?? false
+        if let waiting = now.waiting, isHanded, follows(event, waiting) { return .waiting }
         guard let handed = now.handed else { return .unknown }
-        guard handed.epoch == event.epoch else { return .otherEpoch(handed) }
-        return event.offset <= handed.offset ? delivered : .coming
-    }
-}
-
-extension TopicStay.End {
-    /// Whether events up to this one, or beyond, were handed to the session.
-    fileprivate func reaches(_ event: Position) -> Bool {
-        handed.map { $0.epoch == event.epoch && event.offset <= $0.offset } ?? true
+        guard reached != nil else { return .otherEpoch(handed) }
+        return isHanded ? delivered : .coming
     }
 }

@@ -7,16 +7,19 @@ public import Core
 public final class SessionTrace {
     /// The milliseconds that an entry is kept.
     public static let keepMs = 3_600_000
-    /// Changes of one session that are kept beside its end, so that no client fills the record.
-    public static let changesMax: UInt8 = 250
 
     private(set) var ring: TraceRing
     private var sessions: UInt32 = 0
+    private let keepMs: Int
     let nowMs: () -> Int
+
+    /// A session that ends is named again unless this part of the time has not passed since it began.
+    private static let namingsInTime = 60
 
     /// Keeps at most `bytesMax` bytes, 0 for nothing; `nowMs` is the shard's clock, monotonic milliseconds.
     public init(bytesMax: Int, keepMs: Int = SessionTrace.keepMs, nowMs: @escaping () -> Int) {
         ring = TraceRing(bytesMax: bytesMax, keepMs: keepMs, nowMs: nowMs())
+        self.keepMs = max(keepMs, 1)
         self.nowMs = nowMs
     }
 
@@ -24,30 +27,50 @@ public final class SessionTrace {
     public var isOn: Bool { ring.isOn }
 
     /// The time from which on nothing is missing, monotonic milliseconds.
-    public var sinceMs: Int { ring.sinceMs }
+    ///
+    /// The name of a session that has ended may be older than its end by ``namingMs``.
+    public var sinceMs: Int { max(ring.sinceMs, nowMs() - keepMs + namingMs) }
 
     /// Bytes that the record takes.
     public var byteCount: Int { ring.byteCount }
+
+    private var namingMs: Int { keepMs / SessionTrace.namingsInTime }
+    private var period: UInt32 { UInt32(truncatingIfNeeded: nowMs() / keepMs) }
 
     // MARK: Writing
 
     /// Notes a new session; returns its number, which is 1 or more.
     public func opened(_ caller: TraceEntry.Caller, name: [UInt8], address: IPAddress?, dialect: [UInt8]) -> UInt32 {
         sessions = sessions == UInt32.max ? 1 : sessions + 1
-        write(.opened(caller, name: name, address: address, dialect: dialect), sessions)
+        write(.opened(caller, name: name, address: address, dialect: dialect, sinceMs: nowMs()), sessions)
         return sessions
     }
 
-    /// Notes a change of a session; `count` is the session's number of changes.
-    public func note(_ change: @autoclosure () -> TraceEntry.Change, of session: UInt32, _ count: inout UInt8) {
-        guard ring.isOn, count < SessionTrace.changesMax else { return }
-        count += 1
-        write(count == SessionTrace.changesMax ? .full : change(), session)
+    /// Notes a change of a session, as far as its allowance goes.
+    public func note(
+        _ change: @autoclosure () -> TraceEntry.Change, of session: UInt32, _ allowance: inout TraceAllowance
+    ) {
+        let period = period
+        guard ring.isOn, !allowance.isSpent(in: period) else { return }
+        let change = change()
+        switch allowance.take(change.kind, in: period) {
+        case .kept: write(change, session)
+        case .last: write(.full, session)
+        case .dropped: break
+        }
     }
 
-    /// Notes the end of a session, and the topics that it leaves by it.
-    public func ended(_ change: TraceEntry.Change, of session: UInt32) {
-        write(change, session)
+    /// Notes the end of a session, which has an allowance of its own for the topics that are left by it.
+    ///
+    /// A session of some age is named again: so its end is found for as long as it is kept.
+    public func ended(
+        _ reason: CloseReason, of session: UInt32, since openedMs: Int, _ allowance: inout TraceAllowance,
+        naming: () -> [TraceEntry.Change]
+    ) {
+        guard ring.isOn else { return }
+        if nowMs() - openedMs >= namingMs { for change in naming() { write(change, session) } }
+        write(.closed(reason), session)
+        allowance = TraceAllowance()
     }
 
     /// Notes a `gap` that all members of a topic received.
@@ -62,21 +85,17 @@ public final class SessionTrace {
     /// Drops entries that are too old; called now and then.
     public func sweep() { ring.forget(nowMs: nowMs()) }
 
-    /// Erases every entry of a user's sessions, and of topics whose id is the user.
-    public func erase(user: [UInt8]) {
-        var sessions: Set<UInt32> = []
-        for block in 0..<ring.blockCount {
-            ring.scan(block, nowMs: nowMs()) { head, bytes in
-                if head.names(user, in: bytes) { sessions.insert(head.session) }
-            }
-        }
-        ring.erase { head, bytes in
-            if sessions.contains(head.session) { return true }
-            guard head.kind.hasTopic, let count = bytes[head.content].first else { return false }
-            let topic = bytes[head.content].dropFirst().prefix(Int(count))
-            return topic.drop { $0 != UInt8(ascii: ":") }.dropFirst().elementsEqual(user)
-        }
+    // MARK: Questions
+
+    /// Begins a search for the newest `limit` sessions that fit; `about` leaves out what concerns other topics.
+    public func search(_ filter: TraceSearch.Filter, about: Topic? = nil, limit: Int) -> TraceSearch {
+        TraceSearch(self, filter, about: about, limit: limit)
     }
+
+    // MARK: Erasing
+
+    /// Blanks the entries of one block that `isErased`.
+    func erase(block: Int, _ isErased: (TraceRing.Head, [UInt8]) -> Bool) { ring.erase(block, isErased) }
 }
 
 @available(*, unavailable)

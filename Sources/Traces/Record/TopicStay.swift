@@ -53,10 +53,14 @@ public struct TopicStay: Equatable, Sendable {
         /// The first event that waits for the client, in a queue or in a fan-out round; `nil` when none waits.
         public var waiting: Position?
 
+        /// Whether the session's own topic follows this one.
+        public var isFollowed: Bool
+
         /// The state at the time of a question.
-        public init(handed: Position?, waiting: Position?) {
+        public init(handed: Position?, waiting: Position?, isFollowed: Bool = false) {
             self.handed = handed
             self.waiting = waiting
+            self.isFollowed = isFollowed
         }
     }
 
@@ -64,7 +68,7 @@ public struct TopicStay: Equatable, Sendable {
     public let topic: Topic
     /// When the answer was sent, monotonic milliseconds; `nil` when that is longer ago than the record goes back.
     public var subscribedMs: Int?
-    /// The position of the answer.
+    /// The position of the answer; `nil` when the record does not have the beginning.
     public var at: Position?
     /// The position that the client asked to continue from.
     public var since: Position?

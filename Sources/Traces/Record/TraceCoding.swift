@@ -79,11 +79,12 @@ extension TraceEntry.Change {
     /// Appends the content behind the head of an entry.
     func append(to writer: inout TraceWriter) {
         switch self {
-        case .opened(let caller, let name, let address, let dialect):
+        case .opened(let caller, let name, let address, let dialect, let sinceMs):
             writer.bytes.append(caller.rawValue)
             writer.append(text: name)
             writer.append(text: address?.bytes ?? [])
             writer.append(text: dialect)
+            writer.append(number: sinceMs)
         case .named(let user), .token(let user): writer.append(text: user)
         case .subscribed(let topic, let at, let since, let isRecovered, let isFollowed):
             writer.append(text: topic.bytes)
@@ -117,7 +118,7 @@ extension TraceEntry.Change {
             writer.append(text: topic.bytes)
             writer.append(position: position)
         case .closed(let reason): writer.append(text: reason.rawValue.utf8)
-        case .full: break
+        case .excludes, .full: break
         }
     }
 
@@ -130,6 +131,7 @@ extension TraceEntry.Change {
             case .full: .full
             case .opened: Self.opened(&reader)
             case .named: reader.text().map { .named(Array($0)) }
+            case .excludes: .excludes
             case .token: reader.text().map { .token(Array($0)) }
             case .closed:
                 reader.text().flatMap { CloseReason(rawValue: String(decoding: $0, as: UTF8.self)) }.map { .closed($0) }
@@ -141,9 +143,10 @@ extension TraceEntry.Change {
 
     private static func opened(_ reader: inout TraceReader) -> Self? {
         guard let caller = reader.byte().flatMap({ TraceEntry.Caller(rawValue: $0) }), let name = reader.text(),
-            let address = reader.text(), let dialect = reader.text()
+            let bytes = reader.text(), let dialect = reader.text(), let sinceMs = reader.number()
         else { return nil }
-        return .opened(caller, name: Array(name), address: IPAddress(bytes: address), dialect: Array(dialect))
+        let address = IPAddress(bytes: bytes)
+        return .opened(caller, name: Array(name), address: address, dialect: Array(dialect), sinceMs: sinceMs)
     }
 
     private static func ofTopic(_ kind: Kind, _ reader: inout TraceReader) -> Self? {

@@ -14,8 +14,10 @@ public struct TraceEntry: Equatable, Sendable {
 
     /// The change, with what belongs to it.
     public enum Change: Equatable, Sendable {
-        /// The session began; `name` is the user, or the name of the API key.
-        case opened(Caller, name: [UInt8], address: IPAddress?, dialect: [UInt8])
+        /// The session began at `sinceMs`; `name` is the user, or the name of the API key.
+        ///
+        /// It is noted again at the end of a session of some age.
+        case opened(Caller, name: [UInt8], address: IPAddress?, dialect: [UInt8], sinceMs: Int)
         /// An anonymous session showed the token of a user.
         case named([UInt8])
         /// The session became a member of a topic, at the position of the answer.
@@ -39,6 +41,8 @@ public struct TraceEntry: Equatable, Sendable {
         case gap(Topic, from: Position?, to: Position, isReset: Bool)
         /// An event that was handed to the session was not written: this one, and all later ones of its topic.
         case unsent(Topic, Position)
+        /// The session publishes events that are not sent back to it; the log does not say which these are.
+        case excludes
         /// A token was refused, when shown or later; the text is the raw value of the failure.
         case token([UInt8])
         /// The session ended.
@@ -70,7 +74,8 @@ public struct TraceEntry: Equatable, Sendable {
 extension TraceEntry.Change {
     /// The first byte of an entry; 0 is an entry that was erased.
     enum Kind: UInt8 {
-        case erased, opened, named, subscribed, left, refused, withdrawn, conflated, gap, unsent, token, closed, full
+        case erased, opened, named, subscribed, left, refused, withdrawn, conflated, gap, unsent, excludes, token
+        case closed, full
     }
 
     var kind: Kind {
@@ -84,6 +89,7 @@ extension TraceEntry.Change {
         case .conflated: .conflated
         case .gap: .gap
         case .unsent: .unsent
+        case .excludes: .excludes
         case .token: .token
         case .closed: .closed
         case .full: .full
@@ -96,7 +102,7 @@ extension TraceEntry.Change.Kind {
     var hasTopic: Bool {
         switch self {
         case .subscribed, .left, .refused, .withdrawn, .conflated, .gap, .unsent: true
-        case .erased, .opened, .named, .token, .closed, .full: false
+        case .erased, .opened, .named, .excludes, .token, .closed, .full: false
         }
     }
 }

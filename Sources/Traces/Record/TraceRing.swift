@@ -26,6 +26,8 @@ struct TraceRing {
     private let keepMs: Int
     /// The time from which on nothing is missing, monotonic milliseconds.
     private(set) var sinceMs: Int
+    /// The number of the first block, counted from the beginning of the record.
+    private(set) var firstBlock = 0
 
     /// Bytes of length, kind, time and session before the content.
     private static let headBytes = 11
@@ -100,6 +102,7 @@ struct TraceRing {
 
     private mutating func dropFirst() {
         sinceMs = max(sinceMs, blocks.removeFirst().lastMs)
+        firstBlock += 1
     }
 
     // MARK: Reading
@@ -111,9 +114,15 @@ struct TraceRing {
     func scan(_ index: Int, nowMs: Int, _ body: (Head, [UInt8]) -> Void) {
         let block = blocks[index]
         guard nowMs - block.lastMs < keepMs else { return }
-        TraceRing.scan(block.bytes, startMs: block.startMs) { head in
-            if nowMs - head.atMs < keepMs { body(head, block.bytes) }
+        visit(index) { head, bytes in
+            if nowMs - head.atMs < keepMs { body(head, bytes) }
         }
+    }
+
+    /// Calls `body` for each entry of a block, however old.
+    func visit(_ index: Int, _ body: (Head, [UInt8]) -> Void) {
+        let block = blocks[index]
+        TraceRing.scan(block.bytes, startMs: block.startMs) { body($0, block.bytes) }
     }
 
     private static func scan(_ bytes: [UInt8], startMs: Int, _ body: (Head) -> Void) {
@@ -139,17 +148,14 @@ struct TraceRing {
 
     // MARK: Erasing
 
-    /// Blanks every entry that `isErased`.
-    mutating func erase(_ isErased: (Head, [UInt8]) -> Bool) {
-        for index in blocks.indices {
-            var places: [Range<Int>] = []
-            let bytes = blocks[index].bytes
-            TraceRing.scan(bytes, startMs: blocks[index].startMs) { head in
-                if isErased(head, bytes) { places.append((head.content.lowerBound - 9)..<head.content.upperBound) }
-            }
-            // The length before each place stays, so that the entries behind it are found.
-            for place in places { for byte in place { blocks[index].bytes[byte] = 0 } }
+    /// Blanks every entry of a block that `isErased`.
+    mutating func erase(_ index: Int, _ isErased: (Head, [UInt8]) -> Bool) {
+        var places: [Range<Int>] = []
+        visit(index) { head, bytes in
+            if isErased(head, bytes) { places.append((head.content.lowerBound - 9)..<head.content.upperBound) }
         }
+        // The length before each place stays, so that the entries behind it are found.
+        for place in places { for byte in place { blocks[index].bytes[byte] = 0 } }
     }
 }
 

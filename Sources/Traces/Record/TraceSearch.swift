@@ -2,7 +2,8 @@ public import Core
 
 /// A search of a record for sessions, in steps that are short enough to stand between two deliveries.
 ///
-/// It reads the record as it was at its beginning. The answer is bounded. Pure.
+/// It reads the record as it was at its first step, so that a search that waits for its turn holds no memory. The answer
+/// is bounded. Thread: the shard's.
 public struct TraceSearch {
     /// The sessions that are wanted; every member that is set must fit.
     public struct Filter: Sendable, Equatable {
@@ -26,58 +27,71 @@ public struct TraceSearch {
         }
     }
 
-    private let ring: TraceRing
-    private let nowMs: Int
+    private let trace: SessionTrace
     private let filter: Filter
     private let about: Topic?
     private let limit: Int
+    private var ring: TraceRing?
     private var block = 0
+    /// Open sessions that fit, though the record may not name them any more.
+    private var open: Set<UInt32> = []
     /// The sessions that fit each member of the filter.
     private var ofUser: Set<UInt32> = []
     private var ofAddress: Set<UInt32> = []
     private var ofTopic: Set<UInt32> = []
+    /// The sessions that had to do with the topic in question.
+    private var ofAbout: Set<UInt32> = []
     /// Every session, where the filter has no member.
     private var all: Set<UInt32> = []
     /// The sessions that have ended, in that order.
     private var closed: [UInt32] = []
+    private var fold: SessionFold
+
     /// The sessions of the answer; `nil` while they are being found.
-    private var numbers: Set<UInt32>?
-    private var fold = SessionFold()
-    /// The number of sessions that have ended and fit, whatever the limit; 0 where others are wanted, too.
+    public private(set) var numbers: Set<UInt32>?
+    /// The number of sessions that fit, whatever the limit.
     public private(set) var total = 0
+    /// The gaps that all members of the topic in question received, as far as they are read.
+    public var gaps: [TopicStay.Gap] { fold.gaps }
 
     /// Searches for the newest `limit` sessions; `about` leaves out what concerns other topics.
-    init(_ ring: TraceRing, _ filter: Filter, about: Topic?, limit: Int, nowMs: Int) {
-        self.ring = ring
-        self.nowMs = nowMs
+    init(_ trace: SessionTrace, _ filter: Filter, about: Topic?, limit: Int) {
+        self.trace = trace
         self.filter = filter
         self.about = about
         self.limit = max(limit, 0)
+        fold = SessionFold(about: about)
+    }
+
+    /// Adds an open session that fits; `isAbout`: it is subscribed to the topic in question.
+    public mutating func add(open number: UInt32, isAbout: Bool) {
+        open.insert(number)
+        if isAbout { ofAbout.insert(number) }
     }
 
     /// Reads the next part; returns the sessions once all parts are read.
     ///
     /// Sessions that have ended stand in the order of their ends where only these are wanted; else all stand in the order
-    /// in which they began.
+    /// of their first entries.
     public mutating func step() -> [TracedSession]? {
+        let ring = ring ?? trace.ring
+        self.ring = ring
         guard block < ring.blockCount else {
-            guard let numbers else {
-                numbers = chosen()
-                block = 0
-                return nil
-            }
-            let places = Dictionary(closed.enumerated().map { ($1, $0) }, uniquingKeysWith: { $1 })
-            let found = fold.sessions.filter { numbers.contains($0.number) }
-            return filter.isClosedOnly
-                ? found.sorted { places[$0.number] ?? 0 < places[$1.number] ?? 0 } : found
+            guard numbers == nil else { return filter.isClosedOnly ? fold.ended : fold.sessions }
+            (numbers, total) = chosen()
+            (ofUser, ofAddress, ofTopic, ofAbout, all, open, closed) = ([], [], [], [], [], [], [])
+            block = 0
+            return nil
         }
-        let ring = ring
-        ring.scan(block, nowMs: nowMs) { head, bytes in
+        ring.scan(block, nowMs: trace.nowMs()) { head, bytes in
             if let numbers { read(head, bytes, numbers) } else { find(head, bytes) }
         }
         block += 1
         return nil
     }
+
+    /// Reads the sessions that were found from the record as it is now.
+    public mutating func renew() { ring = nil }
 
     private mutating func find(_ head: TraceRing.Head, _ bytes: [UInt8]) {
         guard head.session > 0 else { return }
@@ -91,6 +105,9 @@ public struct TraceSearch {
         {
             ofTopic.insert(head.session)
         }
+        if filter.user != nil, let about, head.kind.hasTopic, head.begins(with: about.bytes, in: bytes) {
+            ofAbout.insert(head.session)
+        }
         if filter.user == nil, filter.address == nil, filter.topic == nil, !filter.isClosedOnly {
             all.insert(head.session)
         }
@@ -101,16 +118,23 @@ public struct TraceSearch {
             && (filter.topic == nil || ofTopic.contains(number))
     }
 
-    private mutating func chosen() -> Set<UInt32> {
+    private func chosen() -> (numbers: Set<UInt32>, total: Int) {
         if filter.isClosedOnly {
-            let found = closed.filter { fits($0) }
-            total = found.count
-            return Set(found.suffix(limit))
+            let found = closed.lazy.filter { fits($0) }
+            return (Set(found.suffix(limit)), found.count)
         }
         let smallest =
             [filter.user.map { _ in ofUser }, filter.address.map { _ in ofAddress }, filter.topic.map { _ in ofTopic }]
             .compactMap(\.self).min { $0.count < $1.count } ?? all
-        return Set(smallest.filter { fits($0) }.sorted().suffix(limit))
+        var (about, others, total) = (Newest(limit), Newest(limit), 0)
+        func take(_ number: UInt32) {
+            total += 1
+            if ofAbout.contains(number) { about.take(number) } else { others.take(number) }
+        }
+        for number in open { take(number) }
+        for number in smallest where !open.contains(number) && fits(number) { take(number) }
+        // Sessions that had nothing to do with the topic hide none that had.
+        return (Set((about.numbers + others.numbers).prefix(limit)), total)
     }
 
     private mutating func read(_ head: TraceRing.Head, _ bytes: [UInt8], _ numbers: Set<UInt32>) {
@@ -120,7 +144,34 @@ public struct TraceSearch {
         } else if let about {
             guard head.begins(with: about.bytes, in: bytes) else { return }
         }
-        guard !numbers.isEmpty, let change = TraceEntry.Change(head.kind, bytes[head.content]) else { return }
+        guard head.session == 0 || !numbers.isEmpty, let change = TraceEntry.Change(head.kind, bytes[head.content])
+        else { return }
         fold.take(TraceEntry(session: head.session, atMs: head.atMs, change))
     }
+}
+
+/// The largest of many numbers, without a list of all.
+private struct Newest {
+    private let limit: Int
+    private var kept: [UInt32] = []
+    private var floor: UInt32 = 0
+
+    init(_ limit: Int) {
+        self.limit = limit
+    }
+
+    mutating func take(_ number: UInt32) {
+        guard number >= floor else { return }
+        kept.append(number)
+        if kept.count >= 2 * limit + 64 { cut() }
+    }
+
+    private mutating func cut() {
+        kept.sort(by: >)
+        kept.removeLast(max(kept.count - limit, 0))
+        floor = kept.last ?? 0
+    }
+
+    /// The numbers, the largest first.
+    var numbers: ArraySlice<UInt32> { kept.sorted(by: >).prefix(limit) }
 }

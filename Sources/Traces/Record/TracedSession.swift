@@ -40,6 +40,8 @@ public struct TracedSession: Equatable, Sendable {
     public var address: IPAddress?
     /// The name of its dialect.
     public var dialect = ""
+    /// Whether it publishes events that are not sent back to it.
+    public var isExcluding = false
     /// When it began, monotonic milliseconds; `nil` when that is longer ago than the record goes back.
     public var openedMs: Int?
     /// Its subscriptions, in their order.
@@ -50,7 +52,7 @@ public struct TracedSession: Equatable, Sendable {
     public var tokens: [RefusedToken] = []
     /// The end; `nil` while it is open.
     public var closed: Closing?
-    /// Whether later changes are not in the record, since there were too many.
+    /// Whether some changes are not in the record or in the answer, since there were too many.
     public var isFull = false
 
     /// A session of which nothing is known yet.

@@ -14,6 +14,18 @@ extension EventFate {
         case leftBefore = "left_before"
         case unknown
 
+        /// The weight of a session in an answer: a loss decides before a receipt, and a receipt before the rest.
+        public var rank: Int {
+            switch self {
+            case _ where isLoss: Word.rankMax
+            case .written, .recovered, .had: 2
+            default: 1
+            }
+        }
+
+        /// The largest ``rank``.
+        public static let rankMax = 3
+
         /// Whether the session was subscribed and has not got the event.
         public var isLoss: Bool {
             switch self {

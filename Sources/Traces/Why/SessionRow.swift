@@ -12,7 +12,7 @@ public enum SessionRow {
     ///
     /// `event` is the event in question; without it, subscriptions have no fate.
     public static func text(
-        _ session: TracedSession, id: [UInt8], node: [UInt8], about event: Position?, wallMs: (Int) -> Int
+        _ session: TracedSession, id: [UInt8], node: [UInt8], about event: TracedPosition?, wallMs: (Int) -> Int
     ) -> [UInt8] {
         var text = Array("{".utf8)
         text.append(member: "id", string: id)
@@ -27,7 +27,7 @@ public enum SessionRow {
         text.append(member: "why", stringOrNull: session.closed?.reason.rawValue.utf8)
         if session.isFull { text.append(member: "full", json: "true".utf8) }
         text.append(member: "subscriptions")
-        text.append(arrayOf: session.stays.suffix(staysMax)) { append($1, event, wallMs, to: &$0) }
+        text.append(arrayOf: session.stays.suffix(staysMax)) { append($1, of: session, event, wallMs, to: &$0) }
         text.append(member: "refused")
         text.append(arrayOf: session.refused.suffix(othersMax)) { text, refused in
             text.append(UInt8(ascii: "{"))
@@ -48,7 +48,8 @@ public enum SessionRow {
     }
 
     private static func append(
-        _ stay: TopicStay, _ event: Position?, _ wallMs: (Int) -> Int, to text: inout [UInt8]
+        _ stay: TopicStay, of session: TracedSession, _ event: TracedPosition?, _ wallMs: (Int) -> Int,
+        to text: inout [UInt8]
     ) {
         text.append(UInt8(ascii: "{"))
         text.append(member: "topic", string: stay.topic.bytes)
@@ -58,10 +59,10 @@ public enum SessionRow {
         if stay.since != nil { text.append(member: "recovered", json: "\(stay.isRecovered)".utf8) }
         if stay.isFollowed { text.append(member: "followed", json: "true".utf8) }
         if let event {
-            let fate = stay.fate(of: event)
+            let fate = session.fate(of: event, on: stay)
             text.append(member: "fate", string: fate.word.rawValue)
             if let atMs = fate.atMs { append("fateAt", wallMs(atMs), to: &text) }
-            if case .conflated(_, false) = fate { text.append(member: "sure", json: "false".utf8) }
+            if !session.isSure(fate) { text.append(member: "sure", json: "false".utf8) }
         }
         append("handed", stay.now?.handed ?? stay.end?.handed, to: &text)
         append("waitingFrom", stay.now?.waiting, to: &text)
@@ -89,11 +90,37 @@ public enum SessionRow {
     }
 }
 
+extension SessionRow {
+    /// Writes the part of a session that a caller bound to topics may see: nothing but its subscriptions.
+    public static func text(ofTopic session: SessionFact) -> [UInt8] {
+        var text = Array("{".utf8)
+        text.append(member: "id", string: session.id)
+        text.append(member: "user", stringOrNull: session.user?.utf8)
+        text.append(member: "node", string: session.node)
+        text.append(member: "subscriptions")
+        text.append(arrayOf: session.stays) { text, stay in
+            text.append(UInt8(ascii: "{"))
+            append("subscribed", stay.subscribedMs, to: &text)
+            text.append(member: "position", stringOrNull: stay.position?.utf8)
+            text.append(member: "after", stringOrNull: stay.since?.utf8)
+            if stay.isFollowed { text.append(member: "followed", json: "true".utf8) }
+            text.append(member: "fate", string: stay.fate.rawValue)
+            if let fateMs = stay.fateMs { append("fateAt", fateMs, to: &text) }
+            if !stay.isSure { text.append(member: "sure", json: "false".utf8) }
+            append("ended", stay.endedMs, to: &text)
+            text.append(member: "cause", stringOrNull: stay.cause?.utf8)
+            text.append(UInt8(ascii: "}"))
+        }
+        return text + [UInt8(ascii: "}")]
+    }
+}
+
 extension SessionFact {
     /// Reads a row; `nil` for any other JSON.
     public init?(_ row: JSON.Value) {
         guard let id = row["id"]?.string, let stays = row["subscriptions"] else { return nil }
         self.init(id: id)
+        user = row["user"]?.string
         openedMs = row.time("since")
         closedMs = row.time("closed")
         reason = row["why"]?.string
@@ -122,6 +149,7 @@ extension SessionFact.Stay {
         since = row["after"]?.string
         fateMs = row.time("fateAt")
         isSure = row["sure"]?.bool ?? true
+        isFollowed = row["followed"]?.bool ?? false
         endedMs = row.time("ended")
         cause = row["cause"]?.string
         message = row["message"]?.string

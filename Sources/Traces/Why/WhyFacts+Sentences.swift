@@ -15,7 +15,6 @@ extension WhyFacts {
         case .notReached(let top): return "\(name) was not published: the newest offset is \(top.offset)."
         case .noTopic: return "\(name) was not published: the topic has no events."
         case .otherEpoch: return "\(name)\(epoch) belongs to an epoch that has ended."
-        case .unread(let reason): return "\(name) could not be read: \(reason)"
         }
     }
 
@@ -69,6 +68,9 @@ extension WhyFacts {
         }
         if sessions.contains(where: \.isFull) {
             sentences.append("A session changed so often that its record is not whole.")
+        }
+        if scope == .topic {
+            sentences.append("You may see this topic's subscriptions alone, since your token is bound to topics.")
         }
         return sentences
     }

@@ -76,6 +76,10 @@ extension WhyFacts {
             ]
         default: sentences = ["\(part.name) was subscribed, and the event was written to its connection."]
         }
+        if !part.stay.isSure {
+            sentences.append(
+                "It publishes events that are not sent back to it; this one was written unless it is its own.")
+        }
         if let loss {
             sentences.append("Before, session \(loss.session.id) did not get it (`\(loss.stay.fate.rawValue)`).")
         }
@@ -131,7 +135,19 @@ extension WhyFacts {
         case .otherEpoch:
             let text = "was subscribed in another epoch of the topic"
             return (.otherEpoch, ["\(part.name) \(text): its position was \(position)."])
-        default: return (.unknown, ["\(part.name) was subscribed, and its record does not tell of the event."])
+        default: return (.unknown, ["\(part.name) \(unknownReason(part))"])
         }
+    }
+
+    private func unknownReason(_ part: Part) -> String {
+        if part.stay.isFollowed {
+            return "follows the topic by the user's own topic: events have no position there, and it is not known "
+                + "whether this one was written."
+        }
+        if part.session.isFull { return "was subscribed, and changed too often for its record to tell of the event." }
+        if part.stay.subscribedMs == nil {
+            return "subscribed before its record begins, and the event may be older than the record, too."
+        }
+        return "was subscribed, and its record does not tell of the event."
     }
 }

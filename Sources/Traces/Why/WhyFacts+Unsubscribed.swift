@@ -9,7 +9,7 @@ extension WhyFacts {
             guard let partner = blocks?.partner else { return (.notPublished, []) }
             let text = "One of the users \(user) and \(partner) blocks the other"
             return (.mutedByBlock, ["\(text), so messages between them are refused and never published."])
-        case .logged, .gone, .otherEpoch, .unread: return nil
+        case .logged, .gone, .otherEpoch: return nil
         }
     }
 
@@ -75,6 +75,9 @@ extension WhyFacts {
     }
 
     private var neverSentence: String {
+        if scope == .topic {
+            return "No session of the user has subscribed to the topic since \(time(recordedSinceMs))."
+        }
         guard !sessions.isEmpty else { return "The user has had no session since \(time(recordedSinceMs))." }
         let ids = sessions.suffix(3).map(\.id).joined(separator: ", ")
         return "The user has or had \(sessions.count) sessions (\(ids)), and none of them asked for this topic."

@@ -16,8 +16,6 @@ public struct WhyFacts: Sendable {
         case noTopic
         /// The topic is in another epoch now.
         case otherEpoch(top: Position)
-        /// Redis did not answer.
-        case unread(String)
     }
 
     /// The user's right to subscribe at the time of the question.
@@ -88,6 +86,8 @@ public struct WhyFacts: Sendable {
     public var unanswered: [String] = []
     /// The time from which on the records of all nodes are whole; `nil` when a node keeps none.
     public var recordedSinceMs: Int?
+    /// The part of the facts that the asker may see.
+    public internal(set) var scope = Scope.everything
 
     /// Facts about an event; `position` is `nil` while the topic has none.
     public init(user: String, topic: Topic, offset: Int, position: Position?, event: Event) {
@@ -136,8 +136,10 @@ public struct SessionFact: Equatable, Sendable {
         public var fate: EventFate.Word
         /// When the event was replaced or the gap was told.
         public var fateMs: Int?
-        /// Whether the record names the event itself, and not only a range.
+        /// Whether the fate is certain: a record may name only a range, and an event may be the session's own.
         public var isSure = true
+        /// Whether the user's own topic follows the topic.
+        public var isFollowed = false
         /// When it ended.
         public var endedMs: Int?
         /// `left`, `withdrawn`, or the reason of the close; `nil` while it is live.
@@ -158,6 +160,8 @@ public struct SessionFact: Equatable, Sendable {
 
     /// `NODE.SHARD.NUMBER`.
     public var id: String
+    /// The user; `nil` for a session without one.
+    public var user: String?
     /// When it began.
     public var openedMs: Int?
     /// When it ended.

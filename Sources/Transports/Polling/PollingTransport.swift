@@ -227,6 +227,9 @@ public final class PollingTransport: ClientTransport {
     /// The items of the packets that wait.
     public var waitingItems: [OutboundItem] { queue.items }
 
+    /// The first item that the client has not fetched and that matches.
+    public func firstWaiting(where matches: (OutboundItem) -> Bool) -> OutboundItem? { queue.firstItem(where: matches) }
+
     /// Queues a packet, and answers a held fetch with it.
     public func send(_ unit: WireUnit) {
         guard phase == .open else { return }

@@ -2,7 +2,8 @@
 
 import json
 
-from Fixtures.clients.tokens import SECRET
+from Fixtures.clients import raw
+from Fixtures.clients.tokens import SECRET, sign
 from Fixtures.processes.gateway import Gateway
 from Fixtures.processes.worker import Worker
 from Fixtures.redis.server import RedisServer
@@ -71,3 +72,17 @@ class TracedFleet:
         for word in words:
             assert word in text, f"{word!r} is not said: {text}"
         return answer
+
+    def slow_client(self, user, topic, **claims):
+        """A client of the first gateway that subscribes and reads no more; the bytes of its kernel are few."""
+        slow, status, _ = raw.upgrade(
+            self.nodes[0], "Authorization: Bearer " + sign(SECRET, user, **claims), receive_buffer=4_096)
+        assert status == 101
+        slow.sendall(raw.frame(raw.TEXT, json.dumps({"event": "subscribe", "data": {"topic": topic}}).encode()))
+
+        def joined():
+            with self.nodes[0].http() as http:
+                return http.get(f"/v1/topics/{topic}").json()["subscribers"]["sessions"] == 1
+
+        eventually(joined, 5, "the slow member")
+        return slow

@@ -22,11 +22,13 @@ import Testing
         for change in try changes(topic) {
             if case .gap(let topic, let from, let to, let isReset) = change {
                 recorder.trace.gap(topic, from: from, to: to, isReset: isReset)
+            } else if case .closed(let reason) = change {
+                recorder.end(session, reason)
             } else {
                 recorder.note(change, of: session)
             }
         }
-        let told = recorder.trace.sessions(of: Fixture.bytes("ann"), on: topic, limit: 1)
+        let told = recorder.sessions(of: "ann", on: topic, limit: 1)
         return try #require(told.first?.stays.last)
     }
 
@@ -118,10 +120,70 @@ import Testing
         #expect(withdrawn.end?.cause == .withdrawn(code: "forbidden", message: "removed"))
     }
 
-    @Test func aSubscriptionOlderThanTheRecordGotWhatWasHanded() throws {
-        var stay = TopicStay(topic: try Fixture.topic())
-        #expect(try fate(stay, "a:7") == .unknown)
-        stay = try live(stay, handed: "a:9")
-        #expect(try fate(stay, "a:7") == .written && fate(stay, "b:7").word == .otherEpoch)
+    /// An event before a reset was said to be of another epoch.
+    @Test func anEventBeforeANewEpochWasWritten() throws {
+        func reset(_ topic: Topic) throws -> TraceEntry.Change {
+            .gap(topic, from: try Fixture.position("a:6"), to: try Fixture.position("b:0"), isReset: true)
+        }
+        let stay = try live(try stay { [try reset($0)] }, handed: "b:3")
+        #expect(try fate(stay, "a:6") == .written && fate(stay, "a:5") == .joinedLater)
+        let left = try self.stay { [try reset($0), .left($0, handed: try Fixture.position("b:2"))] }
+        #expect(try fate(left, "a:6") == .written && fate(left, "b:2") == .written && fate(left, "b:3") == .leftBefore)
+        // An event of the old epoch that waits holds up the new one.
+        let waiting = try live(try self.stay { [try reset($0)] }, handed: "b:3", waiting: "a:6")
+        #expect(try fate(waiting, "a:6") == .waiting && fate(waiting, "b:2") == .waiting)
+    }
+
+    // MARK: The fate for a session
+
+    private func fate(
+        _ stay: TopicStay, isRecent: Bool = false, _ change: (inout TracedSession) -> Void = { _ in }
+    ) throws -> EventFate {
+        var session = TracedSession(number: 1)
+        change(&session)
+        return session.fate(of: TracedPosition(try Fixture.position("a:7"), isRecent: isRecent), on: stay)
+    }
+
+    /// An event of last year counted as delivered to every client that was there for more than an hour.
+    @Test func aSubscriptionOlderThanTheRecordGotWhatWasPublishedSince() throws {
+        let stay = try live(TopicStay(topic: try Fixture.topic()), handed: "a:9")
+        #expect(try fate(stay) == .unknown && fate(stay, isRecent: true) == .written)
+        let other = try live(TopicStay(topic: try Fixture.topic()), handed: "b:9")
+        #expect(try fate(other) == .unknown)
+        #expect(try fate(TopicStay(topic: try Fixture.topic()), isRecent: true) == .unknown)
+    }
+
+    /// The changes that would say otherwise may be among those that were not kept.
+    @Test func aSessionWithoutAWholeRecordIsNotSaidToHaveGotAnEvent() throws {
+        let stay = try live(try stay(), handed: "a:9")
+        #expect(try fate(stay) == .written && fate(stay) { $0.isFull = true } == .unknown)
+    }
+
+    /// Events of a followed topic go out without a position, and counted as written while they waited.
+    @Test func anEventOfAFollowedTopicIsNotSaidToBeWritten() throws {
+        var followed = try live(try stay(), handed: "a:9")
+        followed.isFollowed = true
+        #expect(try fate(followed) == .unknown)
+        var session = TracedSession(number: 1)
+        let standing = TopicStay.Standing(handed: try Fixture.position("a:9"), waiting: nil, isFollowed: true)
+        session.stands(standing, on: try Fixture.topic(), gaps: [])
+        #expect(try fate(try #require(session.stays.first), isRecent: true) == .unknown)
+    }
+
+    /// A session's own events are not sent back to it when it asks for that, and counted as written.
+    @Test func theEventsOfASessionThatLeavesOutItsOwnAreNotSure() throws {
+        var session = TracedSession(number: 1)
+        #expect(session.isSure(.written))
+        session.isExcluding = true
+        #expect(!session.isSure(.written) && session.isSure(.recovered) && session.isSure(.waiting))
+    }
+
+    /// The state was read before the session ended.
+    @Test func anEndedSubscriptionStandsNoMore() throws {
+        var session = TracedSession(number: 1)
+        session.stays = [try stay { [.left($0, handed: try Fixture.position("a:6"))] }]
+        let standing = TopicStay.Standing(handed: try Fixture.position("a:5"), waiting: nil)
+        session.stands(standing, on: try Fixture.topic(), gaps: [])
+        #expect(session.stays.count == 1 && session.stays[0].now == nil)
     }
 }

@@ -10,8 +10,10 @@ import Testing
     private func changes() throws -> [TraceEntry.Change] {
         let (topic, at, since) = (try Fixture.topic(), try Fixture.position("a:7"), try Fixture.position("a:300"))
         return [
-            .opened(.user, name: Fixture.bytes("ann"), address: IPAddress(10, 0, 0, 1), dialect: Fixture.bytes("x")),
-            .opened(.anonymous, name: [], address: nil, dialect: []),
+            .opened(
+                .user, name: Fixture.bytes("ann"), address: IPAddress(10, 0, 0, 1), dialect: Fixture.bytes("x"),
+                sinceMs: 7),
+            .opened(.anonymous, name: [], address: nil, dialect: [], sinceMs: 0),
             .named(Fixture.bytes("ann")),
             .subscribed(topic, at: at, since: since, isRecovered: true, isFollowed: false),
             .subscribed(topic, at: at, since: nil, isRecovered: false, isFollowed: true),
@@ -20,7 +22,8 @@ import Testing
             .withdrawn(topic, code: Fixture.bytes("forbidden"), message: Fixture.bytes("no more")),
             .conflated(topic, epoch: Fixture.bytes("a"), [1...1, 3...1_000_000], isWhole: false),
             .gap(topic, from: at, to: since, isReset: false), .gap(topic, from: nil, to: since, isReset: true),
-            .unsent(topic, at), .token(Fixture.bytes("token_expired")), .closed(.slowConsumer), .full,
+            .unsent(topic, at), .token(Fixture.bytes("token_expired")), .excludes,
+            .closed(.slowConsumer), .full,
         ]
     }
 
@@ -93,11 +96,11 @@ import Testing
             recorder.note(.left(try Fixture.topic(), handed: nil), of: session)
             recorder.note(.left(own, handed: nil), of: session)
         }
-        recorder.trace.erase(user: Fixture.bytes("ann"))
+        recorder.erase("ann")
         #expect(recorder.entries.map(\.session) == [bob, bob])
-        #expect(recorder.trace.closed(TraceSearch.Filter(user: Fixture.bytes("ann")), limit: 10).isEmpty)
+        #expect(recorder.closed(TraceSearch.Filter(user: Fixture.bytes("ann"))).isEmpty)
         // Entries behind the erased ones are still found.
-        recorder.trace.ended(.closed(.normal), of: bob)
+        recorder.end(bob, of: "bob")
         #expect(recorder.entries.last?.change == .closed(.normal))
     }
 
@@ -106,12 +109,178 @@ import Testing
         let recorder = Recorder()
         let session = recorder.open("ann")
         for _ in 0..<10_000 { recorder.note(.left(try Fixture.topic(), handed: nil), of: session) }
-        recorder.trace.ended(.closed(.normal), of: session)
+        recorder.end(session)
         let entries = recorder.entries
-        #expect(entries.count == Int(SessionTrace.changesMax) + 2)
+        #expect(entries.count == Int(TraceAllowance.changesMax) + 2)
         #expect(entries.dropLast().last?.change == .full && entries.last?.change == .closed(.normal))
-        let told = recorder.trace.sessions(of: Fixture.bytes("ann"), on: try Fixture.topic(), limit: 5)
-        #expect(told.map(\.isFull) == [true])
+        #expect(recorder.sessions(of: "ann", on: try Fixture.topic()).map(\.isFull) == [true])
+    }
+
+    /// The topics that a session left by its end were not noted once it had changed often.
+    @Test func theEndOfABusySessionIsNotedWithItsTopics() throws {
+        let recorder = Recorder()
+        let (session, topic) = (recorder.open("ann"), try Fixture.topic())
+        try recorder.subscribe(session, topic, at: "a:5")
+        for _ in 0..<1_000 { recorder.note(.left(try Fixture.topic("shop:1"), handed: nil), of: session) }
+        recorder.end(session, .timeout)
+        recorder.note(.left(topic, handed: try Fixture.position("a:7")), of: session)
+        let end = recorder.sessions(of: "ann", on: topic).first?.stays.first?.end
+        #expect(end?.cause == .closed(.timeout) && end?.handed == (try Fixture.position("a:7")))
+    }
+
+    /// A session of a day had no changes left after its first 250.
+    @Test func anAllowanceIsWholeAgainInTheNextPeriod() throws {
+        let recorder = Recorder(keepMs: 60_000)
+        let session = recorder.open("ann")
+        for _ in 0..<1_000 { recorder.note(.left(try Fixture.topic(), handed: nil), of: session) }
+        recorder.nowMs += 60_000
+        recorder.note(.excludes, of: session)
+        #expect(recorder.entries.map(\.change) == [.excludes])
+    }
+
+    /// Each refusal has up to 400 bytes of text, so that 250 of them were 100 kB for one client.
+    @Test func aClientThatIsRefusedInALoopHasFewEntries() throws {
+        let recorder = Recorder()
+        let session = recorder.open("ann")
+        for _ in 0..<100 {
+            recorder.note(.refused(try Fixture.topic(), code: [], message: []), of: session)
+            recorder.note(.token(Fixture.bytes("token_expired")), of: session)
+        }
+        recorder.note(.left(try Fixture.topic(), handed: nil), of: session)
+        #expect(recorder.entries.count == 1 + Int(TraceAllowance.refusalsMax) + 1)
+    }
+
+    /// The name of a session was gone before its end, and nobody found it.
+    @Test func aSessionOlderThanTheRecordIsFoundByItsUserOnceItHasEnded() throws {
+        let recorder = Recorder(keepMs: 60_000)
+        let (session, topic) = (recorder.open("ann"), try Fixture.topic())
+        try recorder.subscribe(session, topic, at: "a:5")
+        recorder.nowMs += 300_000
+        recorder.end(session)
+        recorder.note(.left(topic, handed: try Fixture.position("a:9")), of: session)
+        recorder.nowMs += 59_000
+        let found = recorder.sessions(of: "ann", on: topic)
+        #expect(found.map(\.openedMs) == [1_000] && found.map(\.address) == [IPAddress(192, 0, 2, 1)])
+        #expect(recorder.closed(TraceSearch.Filter(user: Fixture.bytes("ann"))).count == 1)
+        // A short session is not named twice.
+        recorder.end(recorder.open("bob"), of: "bob", since: recorder.nowMs)
+        #expect(recorder.entries.suffix(2).map(\.change.kind) == [.opened, .closed])
+    }
+
+    /// An open session whose name is too old was found, and what the record knows of it was not.
+    @Test func anOpenSessionOlderThanTheRecordKeepsItsHistory() throws {
+        let recorder = Recorder(keepMs: 60_000)
+        let (session, topic) = (recorder.open("ann"), try Fixture.topic())
+        recorder.nowMs += 300_000
+        let ranges = [6...7]
+        recorder.note(.conflated(topic, epoch: Fixture.bytes("a"), ranges, isWhole: true), of: session)
+        var search = recorder.trace.search(TraceSearch.Filter(user: Fixture.bytes("ann")), about: topic, limit: 5)
+        search.add(open: session, isAbout: true)
+        var found: [TracedSession]?
+        while found == nil { found = search.step() }
+        #expect(found?.first?.stays.first?.conflated.map(\.ranges) == [ranges] && search.total == 1)
+    }
+
+    /// The gaps of all members were given to the subscriptions that the record had seen begin.
+    @Test func aGapForAllMembersConcernsThoseWhoseBeginningIsTooOld() throws {
+        let recorder = Recorder()
+        let (topic, session) = (try Fixture.topic(), recorder.open("ann"))
+        recorder.trace.gap(
+            topic, from: try Fixture.position("a:6"), to: try Fixture.position("a:8"), isReset: false)
+        var search = recorder.trace.search(TraceSearch.Filter(user: Fixture.bytes("ann")), about: topic, limit: 5)
+        var found: [TracedSession]?
+        while found == nil { found = search.step() }
+        var traced = try #require(found?.first)
+        let standing = TopicStay.Standing(handed: try Fixture.position("a:9"), waiting: nil)
+        traced.stands(standing, on: topic, gaps: search.gaps)
+        #expect(traced.number == session && traced.stays.count == 1)
+        #expect(traced.stays[0].fate(of: try Fixture.position("a:7")).word == .gap)
+        // One that left before is known by its end alone.
+        recorder.note(.left(topic, handed: try Fixture.position("a:9")), of: session)
+        let left = try #require(recorder.sessions(of: "ann", on: topic).first?.stays.first)
+        #expect(left.fate(of: try Fixture.position("a:7")).word == .gap)
+    }
+
+    /// The newest 50 sessions hid an older one that was subscribed.
+    @Test func sessionsWithoutTheTopicHideNoneThatHadIt() throws {
+        let recorder = Recorder()
+        let (session, topic) = (recorder.open("ann"), try Fixture.topic())
+        try recorder.subscribe(session, topic, at: "a:5")
+        for _ in 0..<20 { _ = recorder.open("ann") }
+        let found = recorder.sessions(of: "ann", on: topic, limit: 3)
+        #expect(found.map(\.number) == [session, 20, 21])
+    }
+
+    // MARK: Bounds
+
+    /// An operator who looks at a gateway that nobody could reach for an erasure.
+    @Test func whatNoErasureReachedEndsByItself() throws {
+        let recorder = Recorder(keepMs: 60_000)
+        for _ in 0..<6 {
+            _ = recorder.open("ann")
+            recorder.nowMs += 1_000
+        }
+        recorder.nowMs += 59_000
+        #expect(recorder.entries.isEmpty)
+        // Bytes are freed by the end of the block, a sixth of the time later.
+        recorder.nowMs += 10_000
+        recorder.trace.sweep()
+        #expect(recorder.trace.byteCount == 0)
+    }
+
+    /// Each step of an erasure looks at one block, and entries come and go meanwhile.
+    @Test func anErasureInStepsMissesNothing() throws {
+        let recorder = Recorder(bytesMax: 32_768)
+        for number in 0..<600 { _ = recorder.open(number % 2 == 0 ? "ann" : "bob") }
+        let own = recorder.entries.last?.session
+        var (erasure, steps) = (TraceErasure(user: Fixture.bytes("ann"), open: []), 0)
+        while !erasure.step(recorder.trace) {
+            steps += 1
+            for _ in 0..<20 { _ = recorder.open("eve") }
+        }
+        #expect(steps > recorder.trace.ring.blockCount && steps < 100 && own != nil)
+        let names = recorder.entries.compactMap { entry -> [UInt8]? in
+            if case .opened(_, let name, _, _, _) = entry.change { name } else { nil }
+        }
+        #expect(names.contains(Fixture.bytes("eve")) && !names.contains(Fixture.bytes("ann")))
+    }
+
+    /// The record names an open session no more, and its later entries stayed.
+    @Test func anErasureFindsOpenSessionsOlderThanTheRecord() throws {
+        let recorder = Recorder(keepMs: 60_000)
+        let session = recorder.open("ann")
+        recorder.nowMs += 300_000
+        recorder.note(.left(try Fixture.topic(), handed: nil), of: session)
+        recorder.erase("ann", open: [session])
+        #expect(recorder.entries.isEmpty)
+    }
+
+    /// Questions that wait for their turn each held the blocks that the record had dropped since.
+    @Test func aSearchThatWaitsHoldsNothingOfTheRecord() throws {
+        let recorder = Recorder(bytesMax: 32_768)
+        _ = recorder.open("ann")
+        var waiting = recorder.trace.search(TraceSearch.Filter(user: Fixture.bytes("ann")), limit: 5)
+        for _ in 0..<2_000 { _ = recorder.open("eve") }
+        var found: [TracedSession]?
+        while found == nil { found = waiting.step() }
+        #expect(found?.isEmpty == true)
+    }
+
+    /// A client that is slow on purpose makes gaps and conflations in a loop, and a question folds all of them.
+    @Test func aFoldIsBoundedForEachSession() throws {
+        var fold = SessionFold(about: try Fixture.topic())
+        let (topic, at) = (try Fixture.topic(), try Fixture.position("a:5"))
+        for number in 0..<1_000 {
+            let change: TraceEntry.Change =
+                number % 2 == 0
+                ? .subscribed(topic, at: at, since: nil, isRecovered: false, isFollowed: false)
+                : .gap(topic, from: at, to: at, isReset: false)
+            fold.take(TraceEntry(session: 1, atMs: number, change))
+            fold.take(TraceEntry(session: 0, atMs: number, .gap(topic, from: at, to: at, isReset: false)))
+        }
+        let session = try #require(fold.sessions.first)
+        #expect(session.stays.count == 64 && fold.gaps.count == 64 && session.isFull)
+        #expect(session.stays.allSatisfy { $0.gaps.count <= 64 })
     }
 
     @Test func hostileValuesAreCutAndNeverTrap() throws {
@@ -166,10 +335,10 @@ import Testing
         let open = recorder.open("ann", address: here)
         for session in sessions {
             recorder.nowMs += 10
-            recorder.trace.ended(.closed(.timeout), of: session)
+            recorder.end(session, .timeout, since: recorder.nowMs)
         }
         func found(_ filter: TraceSearch.Filter, limit: Int = 10) -> [UInt32] {
-            recorder.trace.closed(filter, limit: limit).map(\.number)
+            recorder.closed(filter, limit: limit).map(\.number)
         }
         #expect(found(TraceSearch.Filter()) == sessions && open == 4)
         #expect(found(TraceSearch.Filter(), limit: 2) == Array(sessions.suffix(2)))
@@ -189,9 +358,9 @@ import Testing
             }
         }
         // The order is that of the ends, not of the beginnings.
-        recorder.trace.ended(.closed(.normal), of: open)
+        recorder.end(open, since: recorder.nowMs)
         #expect(found(TraceSearch.Filter()) == sessions + [open])
-        let first = try #require(recorder.trace.closed(TraceSearch.Filter(), limit: 10).first)
+        let first = try #require(recorder.closed().first)
         #expect(first.closed == TracedSession.Closing(atMs: 1_010, reason: .timeout) && first.address == here)
         #expect(first.dialect == "native" && first.openedMs == 1_000 && first.stays.count == 1)
     }
@@ -205,7 +374,7 @@ import Testing
             if number % 10 == 0 { wanted.append(session) }
         }
         var search = recorder.trace.search(TraceSearch.Filter(user: Fixture.bytes("ann")), limit: 100)
-        var found: [TracedSession]?
+        var found = search.step()
         while found == nil {
             for number in 0..<500 { _ = recorder.open("eve\(number)") }
             found = search.step()

@@ -1,4 +1,5 @@
 import Core
+import TestSupport
 import Testing
 
 @testable import Traces
@@ -187,7 +188,9 @@ import Testing
         short.recordedSinceMs = nil
         expect(short, .unknown, "traceBytesMax")
         try expect(facts(sessions: [session(.unknown)]), .unknown, "does not tell")
-        try expect(facts(.unread("Redis is down")), .neverSubscribed, "could not be read: Redis is down")
+        try expect(facts(sessions: [session(.unknown) { $0.isFollowed = true }]), .unknown, "the user's own topic")
+        try expect(facts(sessions: [session(.unknown) { $0.subscribedMs = nil }]), .unknown, "before its record begins")
+        try expect(facts(sessions: [session(.written) { $0.isSure = false }]), .delivered, "unless it is its own")
         var full = session(.written)
         full.isFull = true
         try expect(facts(sessions: [full]), .delivered, "not whole")
@@ -204,9 +207,53 @@ import Testing
         try expect(facts(sessions: [session(.written), conflated]), .conflated)
     }
 
-    @Test func everyVerdictHasItsTest() {
-        // A new verdict needs a test above, and a line in docs/operations.md.
-        #expect(WhyVerdict.allCases.count == 17)
+    @Test func everyVerdictHasARowInTheOperatorsPage() throws {
+        let page = try ProjectFiles.text("docs/operations.md")
+        for verdict in WhyVerdict.allCases {
+            #expect(page.contains("\n| `\(verdict.rawValue)` |"), "\(verdict.rawValue)")
+        }
+    }
+
+    // MARK: Who may see what
+
+    /// Sessions, revocations and blocks of a user went to every service that was bound to some topic.
+    @Test func aBoundCallerLearnsNothingBeyondItsTopic() throws {
+        var other = SessionFact(id: "far.0.9")
+        other.refused = [SessionFact.Refused(atMs: 1, code: "blocked", message: "One of you blocks the other")]
+        other.tokens = [SessionFact.Token(atMs: 40_000, failure: "token_revoked")]
+        var facts = try facts(sessions: [other])
+        facts.revokedUntil = 39
+        facts.rights = .refused("eve blocks you")
+        facts.blocks = WhyFacts.Blocks(blocks: ["bob"], blockedBy: ["eve"], partner: "eve", isStandIn: true)
+        let told = facts.told(to: .topic)
+        #expect(told.sessions.isEmpty && told.revokedUntil == nil && told.blocks?.partner == nil)
+        let text = told.answer().sentences.joined(separator: " ")
+        for secret in ["far", "eve", "bob", "revoked", "1970-01-01T00:00:39", "block"] {
+            #expect(!text.contains(secret), "\(text)")
+        }
+        #expect(text.contains("bound to topics"))
+        // The same words whether the user has sessions elsewhere or none.
+        facts.sessions = []
+        #expect(facts.told(to: .topic).answer().sentences.joined(separator: " ") == text)
+        // A direct topic tells no block, either.
+        var direct = try self.facts(.notReached(top: try Fixture.position("a:3")))
+        direct.blocks = WhyFacts.Blocks(blocks: ["bob"], blockedBy: [], partner: "bob")
+        expect(direct.told(to: .topic), .notPublished)
+    }
+
+    @Test func aBoundCallerStillLearnsWhatBecameOfItsSubscriptions() throws {
+        var ended = session(.leftBefore) { ($0.cause, $0.endedMs) = ("slow_consumer", 40_000) }
+        ended.tokens = [SessionFact.Token(atMs: 40_000, failure: "token_expired")]
+        expect(try facts(sessions: [ended]).told(to: .topic), .slowClosed, "read too slowly")
+        expect(try facts(sessions: [session(.written)]).told(to: .topic), .delivered)
+    }
+
+    @Test func blockersAreNamedToKeysThatReadAndWriteAlone() throws {
+        var facts = try facts(sessions: [session(.written)])
+        facts.blocks = WhyFacts.Blocks(blocks: ["bob"], blockedBy: ["eve"], isStandIn: true)
+        let text = facts.told(to: .withoutBlockers).answer().sentences.joined(separator: " ")
+        #expect(text.contains("blocks bob") && !text.contains("eve"))
+        expect(facts.told(to: .everything), .mutedByBlock, "blocked by eve")
     }
 
     private func facts(sessions: [SessionFact]) throws -> WhyFacts {
