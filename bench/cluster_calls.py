@@ -3,11 +3,11 @@
 
     .venv/bin/python bench/cluster_calls.py [--rounds 84] [--write]
 
-Starts a Cluster, a gateway with one shard and a worker, and makes the sample calls of
-Tests/Fixtures/scripts/erasure_fill.py over HTTP, one after the other, each round with users, shops and sessions of its
-own. In the first rounds MONITOR shows what the gateway asks of which master for a call; the times are those of the
-other rounds. The calls that the gateway makes for itself are left out, and so are those of the worker. Prints the
-table; `--write` puts it into docs/benchmarks.md, too. A command that was refused has the code in its row.
+Starts a Cluster, a gateway with one shard, a worker, and a courier with a Spotify that answers at once. The sample
+calls of Tests/Fixtures/scripts/erasure_fill.py are made over HTTP, one after the other, each round with users, shops
+and sessions of its own. In the first rounds MONITOR shows what the gateway asks of which master for a call; the times
+are those of the other rounds. The calls that the gateway makes for itself are left out, and so are those of the worker.
+Prints the table; `--write` puts it into docs/benchmarks.md, too. A command that was refused has the code in its row.
 SWITCHBOARD_BIN names another build of the gateway.
 """
 
@@ -27,6 +27,9 @@ sys.path[:0] = [str(ROOT / "Tests"), str(ROOT / "bench")]
 
 from Fixtures.clients.certificates import write_certificate  # noqa: E402
 from Fixtures.clients.tokens import SECRET, sign  # noqa: E402
+from Fixtures.outside.server import OutsideServer  # noqa: E402
+from Fixtures.outside.spotify import Spotify, settings  # noqa: E402
+from Fixtures.processes.courier import CourierProcess  # noqa: E402
 from Fixtures.processes.gateway import Gateway, error_code  # noqa: E402
 from Fixtures.processes.worker import Worker  # noqa: E402
 from Fixtures.redis.cluster import RedisCluster  # noqa: E402
@@ -44,7 +47,7 @@ LIMITS = {
     "userActionsPerSecond": 1_000_000,
     "requestsPerAddressPerSecond": 1_000_000, "userRedisUsPerSecond": 100_000_000, "outboxMax": 100_000_000}
 #: Arguments and users of which each round has its own.
-OWN = ("shopId", "challengeId", "joinCode", "campaignId")
+OWN = ("shopId", "challengeId", "joinCode", "campaignId", "q")
 USERS = re.compile(rf"(?<![a-z])({'|'.join([ID_WORD, *OTHERS])})(?![a-z])")
 SCRIPTS = {path.stem: path for path in built_in()}
 
@@ -162,19 +165,22 @@ def measure(directory: Path, rounds: int) -> tuple:
                       "--jwt-role", "authenticated=user", "--mint-secret-file", str(directory / "mint"),
                       limits=LIMITS)
     worker = Worker(directory / "worker", cluster.url, "--packs", "all")
-    try:
-        gateway.start().wait_ready(30)
-        worker.start()
+    (directory / "courier").mkdir()
+    with contextlib.ExitStack() as stack:
+        stack.callback(cluster.stop)
+        spotify = stack.enter_context(OutsideServer(certificate, Spotify()))
+        courier = CourierProcess(directory / "courier", cluster.url, certificate,
+                                 settings(directory / "courier", spotify.url))
+        for process in (gateway, worker, courier):
+            stack.callback(process.stop)
+            process.start()
+        gateway.wait_ready(30)
         with gateway.http() as http, gateway.http(key=None) as anybody:
             masters = Masters(cluster, http.get("/v1/topics/shop:none/audit").json()["node"])
             for number in range(rounds):
                 watch = masters if number < WATCHED_ROUNDS else None
                 play(Fill(http, anybody, number, watch, times, counts, refused))
                 print(f"round {number + 1} of {rounds}", file=sys.stderr, flush=True)
-    finally:
-        worker.stop()
-        gateway.stop()
-        cluster.stop()
     return times, counts, refused
 
 

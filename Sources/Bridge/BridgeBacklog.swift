@@ -14,8 +14,10 @@ struct BridgeBacklog {
         let id: [UInt8]
         /// The channel on which it arrived.
         let channel: [UInt8]
-        /// The message.
-        let payload: [UInt8]
+        /// The message; empty once it is settled.
+        fileprivate(set) var payload: [UInt8]
+        /// Whether it was tried before.
+        fileprivate(set) var isRepeated = false
         fileprivate let receivedMs: Int
         fileprivate var state = State.waiting
         fileprivate var bytes: Int { payload.count + channel.count + BridgeBacklog.entryBytes }
@@ -40,6 +42,12 @@ struct BridgeBacklog {
     private var index = 0
     private var bytes = 0
     private var underWay = 0
+    /// Messages since the link was made that came before its first mark, and so have no name.
+    private var unnamed = 0
+    /// Messages that made room for others, and that no mark has told to be published.
+    private var forgotten = 0
+    /// The time of the last mark, as far as it proves that the lease was held then.
+    private var markMs = Int.min
     private let bytesMax: Int
     /// Whether this node publishes what arrives.
     private(set) var isHolder = false
@@ -50,6 +58,9 @@ struct BridgeBacklog {
     private static let entryBytes = 256
     /// The most marks that are kept.
     private static let marksMax = 1_024
+    /// Milliseconds after its last mark in which the holder publishes: a later one may have an heir already, whose
+    /// ids are forgotten some day.
+    static let markedMs = 5_000
 
     /// `bytesMax` bounds the entries with 256 bytes for each.
     init(bytesMax: Int) { self.bytesMax = bytesMax }
@@ -68,29 +79,46 @@ struct BridgeBacklog {
         isHolder = false
     }
 
-    /// Takes a mark; `own` is this node's name.
-    mutating func mark(_ mark: BridgeMark, own: [UInt8]) {
+    /// Takes a mark that was sent at a time; `own` is this node's name.
+    ///
+    /// Returns how many messages are lost: nobody publishes those that the node which begins to publish has no more.
+    mutating func mark(_ mark: BridgeMark, own: [UInt8], sentMs: Int) -> Int {
+        markMs = max(markMs, sentMs)
         (tag, index) = (mark.tag, 0)
         if marks.count == BridgeBacklog.marksMax { marks.removeFirst(BridgeBacklog.marksMax / 2) }
         marks.append((mark.tag, first + entries.count))
         let begins = mark.node == own && !isHolder
         isHolder = mark.node == own
         if begins { cursor = first }
-        if !isHolder, let done = marks.first(where: { $0.tag == mark.done }) { drop(before: done.number) }
+        defer { unnamed = 0 }
+        guard !isHolder else {
+            defer { forgotten = 0 }
+            return begins ? unnamed + forgotten : 0
+        }
+        if let done = marks.first(where: { $0.tag == mark.done }) {
+            if done.number >= first { forgotten = 0 }
+            drop(before: done.number)
+        }
+        return 0
     }
 
     /// Takes a message; false when there is no room for it, and it is lost.
     ///
     /// A node that only keeps messages makes room by forgetting the oldest.
     mutating func receive(_ channel: [UInt8], _ payload: [UInt8], nowMs: Int) -> Bool {
-        guard let tag else { return true }
+        guard let tag else {
+            unnamed += 1
+            return true
+        }
         index += 1
         var id = tag + [UInt8(ascii: ".")]
         id.append(decimal: index)
         let entry = Entry(
             number: first + entries.count, id: id, channel: channel, payload: payload, receivedMs: nowMs)
         while !isHolder, bytes + entry.bytes > bytesMax, !entries.isEmpty {
-            drop(before: first + max(1, entries.count / 4))
+            let count = max(1, entries.count / 4)
+            forgotten += entries.prefix(count).count { $0.state != .settled }
+            drop(before: first + count)
         }
         guard bytes + entry.bytes <= bytesMax else { return false }
         bytes += entry.bytes
@@ -102,16 +130,24 @@ struct BridgeBacklog {
     mutating func settle(_ number: Int, again: Bool) {
         underWay -= 1
         guard number >= first, number - first < entries.count else { return }
-        entries[number - first].state = again ? .waiting : .settled
+        let place = number - first
+        entries[place].state = again ? .waiting : .settled
+        entries[place].isRepeated = true
+        guard !again else { return }
+        // Its place is kept as long as one before it waits, and its bytes are not.
+        bytes -= entries[place].payload.count
+        entries[place].payload = []
     }
 
     // MARK: Actions
 
     /// The next entry to publish, for which ``settle(_:again:)`` is called later.
     ///
-    /// `nil` when there is none, or many are under way.
-    mutating func next() -> Entry? {
-        guard isHolder, underWay < BridgeBacklog.underWayMax else { return nil }
+    /// `nil` when there is none, many are under way, or the last mark is so old that another node may have begun.
+    mutating func next(nowMs: Int) -> Entry? {
+        guard isHolder, underWay < BridgeBacklog.underWayMax, nowMs - markMs <= BridgeBacklog.markedMs else {
+            return nil
+        }
         while cursor - first < entries.count {
             let place = max(0, cursor - first)
             cursor = first + place + 1

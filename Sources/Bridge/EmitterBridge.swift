@@ -28,6 +28,8 @@ public final class EmitterBridge: PatternLinkOwner {
     private var losses: LineSampler
     private var isAsking = false
     private var askMs = Int.min
+    /// The mark of the last call, and when it was made.
+    private var asked: (tag: [UInt8], ms: Int) = ([], 0)
     /// Whether the lease was free at the last look: then a node without a mark may take it, too.
     private var wasFree = false
     /// The node of the last mark, for the log.
@@ -38,11 +40,15 @@ public final class EmitterBridge: PatternLinkOwner {
     private var failure: RedisFailure?
     /// The last time at which messages arrived and the lease could be asked for.
     private var wellMs: Int
+    /// The last time at which a mark of any node arrived, or the link was made.
+    private var heardMs: Int
 
     /// Milliseconds for which an event is tried.
     private static let patienceMs = 30_000
     /// Milliseconds without a link after which readiness warns.
     private static let graceMs = 2_000
+    /// Milliseconds without a mark of any node after which nobody publishes: a free lease is taken sooner.
+    private static let silentMs = 4_000
     /// The most bytes of an emitter's text in a log line.
     private static let textBytesMax = 128
 
@@ -53,7 +59,7 @@ public final class EmitterBridge: PatternLinkOwner {
     ) throws(Errno) {
         self.context = context
         reactor = connections.reactor
-        wellMs = connections.reactor.nowMs
+        (wellMs, heardMs) = (connections.reactor.nowMs, connections.reactor.nowMs)
         own = Array(context.node.utf8)
         reader = PublishReader(.broadcast, bytesMax: context.limits.publishBytesMax)
         backlog = BridgeBacklog(bytesMax: context.limits.publishWaitingBytesMax)
@@ -76,7 +82,16 @@ public final class EmitterBridge: PatternLinkOwner {
     public func leave() { isLeaving = true }
 
     /// Ends the link.
-    public func stop() { patterns?.stop() }
+    ///
+    /// A node without an heir loses what waits.
+    public func stop() {
+        patterns?.stop()
+        let waiting = backlog.count
+        guard backlog.isHolder, waiting > 0 else { return }
+        context.figures.lost.add(waiting)
+        context.log.write(
+            .warn, "events of emitters were not published before the end", [("events", "\(waiting)")])
+    }
 
     /// Renews the lease and retries what failed; called four times a second.
     public func sweep(nowMs: Int) {
@@ -87,11 +102,18 @@ public final class EmitterBridge: PatternLinkOwner {
         if askMs <= nowMs { ask() }
         context.figures.holder.set(backlog.isHolder ? 1 : 0)
         context.figures.waiting.set(backlog.count)
+        tellHealth(nowMs)
+    }
+
+    private func tellHealth(_ nowMs: Int) {
         let isLive = patterns?.isLive == true
-        if isLive && failure == nil { wellMs = nowMs }
+        let isSilent = nowMs - heardMs > EmitterBridge.silentMs
+        if isLive && failure == nil && !isSilent { wellMs = nowMs }
+        if wellMs == nowMs { return context.health.set(.bridge, .fine()) }
         // A link that is made again at once is nothing to warn of.
-        guard wellMs == nowMs || nowMs - wellMs >= EmitterBridge.graceMs else { return }
-        context.health.set(.bridge, wellMs == nowMs ? .fine() : .warned(of: isLive ? failure : patterns?.lastFailure))
+        guard isSilent || nowMs - wellMs >= EmitterBridge.graceMs else { return }
+        let isUnheard = isLive && failure == nil
+        context.health.set(.bridge, isUnheard ? .silent : .warned(of: isLive ? failure : patterns?.lastFailure))
     }
 
     // MARK: The lease
@@ -104,6 +126,7 @@ public final class EmitterBridge: PatternLinkOwner {
         let wish: BridgeLease.Wish = isLeaving ? .yield : backlog.isMarked || wasFree ? .take : .keep
         let mark = BridgeMark(
             node: own, tag: SecureRandom.text(byteCount: 9), done: backlog.settledMark(), isYielding: isLeaving)
+        asked = (mark.tag, reactor.nowMs)
         context.link.call(BridgeLease.call(context.keys, wish, mark)) { [weak self] in self?.asked($0) }
     }
 
@@ -118,6 +141,7 @@ public final class EmitterBridge: PatternLinkOwner {
     /// The messages arrive from now on.
     public func patternsLive() {
         wasFree = false
+        heardMs = reactor.nowMs
         context.log.write(.info, "the bridge receives the events of emitters", [])
         ask()
     }
@@ -137,7 +161,10 @@ public final class EmitterBridge: PatternLinkOwner {
             return publish()
         }
         guard let mark = BridgeMark(payload) else { return }
-        backlog.mark(mark, own: own)
+        heardMs = reactor.nowMs
+        // A node that stood still reads its own marks late; they tell of the time at which it sent them.
+        let sentMs = mark.node != own ? reactor.nowMs : mark.tag == asked.tag ? asked.ms : Int.min
+        lose(backlog.mark(mark, own: own, sentMs: sentMs), .unheld)
         if mark.node != holder {
             holder = mark.node
             context.log.write(.info, "a node publishes the events of emitters", [("node", ClientLog.text(mark.node))])
@@ -151,7 +178,7 @@ public final class EmitterBridge: PatternLinkOwner {
     private func publish() {
         guard !isPublishing else { return }
         isPublishing = true
-        while let entry = backlog.next() { publish(entry) }
+        while let entry = backlog.next(nowMs: reactor.nowMs) { publish(entry) }
         isPublishing = false
     }
 
@@ -188,13 +215,14 @@ public final class EmitterBridge: PatternLinkOwner {
         _ room: [UInt8], _ packet: EmitterPacket, _ entry: BridgeBacklog.Entry
     ) -> PublishRequest? {
         guard let topic = topic(of: room, in: packet.namespace), context.access.policy(of: topic) != nil else {
-            refuse(.topic, entry, ClientLog.text(room.prefix(EmitterBridge.textBytesMax)))
+            // It was told at the first try.
+            if !entry.isRepeated { refuse(.topic, entry, ClientLog.text(room.prefix(EmitterBridge.textBytesMax))) }
             return nil
         }
         do throws(Refusal) {
             return try reader.request(on: topic, event: packet.event, text: packet.data, limits: context.limits.json)
         } catch {
-            refuse(.invalid, entry, error.message)
+            if !entry.isRepeated { refuse(.invalid, entry, error.message) }
             return nil
         }
     }
@@ -229,6 +257,16 @@ public final class EmitterBridge: PatternLinkOwner {
         case late
         /// Too many waited.
         case noRoom = "no_room"
+        /// No gateway held the lease when they came, or the heir has them no longer.
+        case unheld
+
+        /// The remedy, for the log.
+        var mend: String {
+            switch self {
+            case .late, .noRoom: "see why Redis does not take them, then let the backend emit them again"
+            case .unheld: "let the backend emit them again; two gateways keep what one would lose"
+            }
+        }
     }
 
     private func lose(_ count: Int, _ loss: Loss) {
@@ -239,7 +277,7 @@ public final class EmitterBridge: PatternLinkOwner {
             .warn, "events of emitters were lost",
             [
                 ("count", "\(count)"), ("reason", loss.rawValue),
-                ("mend", "see why Redis does not take them, then let the backend emit them again"),
+                ("mend", loss.mend),
             ] + (leftOut > 0 ? [("leftOut", "\(leftOut)")] : []))
     }
 
@@ -259,6 +297,11 @@ extension RowState {
     fileprivate static func warned(of failure: RedisFailure?) -> RowState {
         .warned(failure?.metricLabel ?? "connecting", figures: [("detail", failure?.detail ?? "")])
     }
+
+    /// The state of a bridge whose link and lease are whole, and no gateway publishes.
+    fileprivate static let silent = RowState.warned(
+        "silent", mend: "see which gateway the key #bridge names; delete the key when there is none of that name",
+        figures: [("detail", "no gateway publishes the events of emitters")])
 }
 
 @available(*, unavailable)

@@ -1,9 +1,11 @@
 """The five apps' flows on a Redis Cluster and on a Sentinel group, while slots move and servers fail over.
 
 Two gateways, two workers and all packs; each app's clients speak as the app does (five_apps.py). Kinds of rounds on a
-Cluster: move (slots of what the apps use go to other masters), failover (CLUSTER FAILOVER), replica (SIGKILL of a
-replica). On a group: planned (FAILOVER TO), replica. What was answered must be true at the end, no event may be missing
-without a `gap`, and no change of several ids may be half made.
+Cluster: move (slots of what the apps use go to other masters), failover (CLUSTER FAILOVER), kill (SIGKILL of a master),
+replica (SIGKILL of a replica). On a group: planned (FAILOVER TO), kill, replica. What was answered must be true at the
+end, no event may be missing without a `gap`, and no change of several ids may be half made. A process that is killed
+has handed to its replica what it answered in each former turn of its loop, and the system delivers that. So nothing
+that was answered is lost here but in the turn of the kill, and its events are told as a gap.
 
 usage: .venv/bin/python Tests/Chaos/apps_rounds.py --on cluster --rounds 5 [--kinds move,failover]
        .venv/bin/python Tests/Chaos/apps_rounds.py --on group --rounds 5
@@ -31,7 +33,7 @@ from fleet_rounds import CALM_SECONDS
 from world import LIMITS, World
 
 PACKS = ("--packs", "barbershop,queueup,messaging,people,nearby,orders")
-KINDS = {"cluster": ("move", "failover", "replica"), "group": ("planned", "replica")}
+KINDS = {"cluster": ("move", "failover", "kill", "replica"), "group": ("planned", "kill", "replica")}
 GATEWAYS = 2
 RATES = {"userActionsPerSecond": 100_000, "requestsPerAddressPerSecond": 100_000, "redisProbeMs": 500,
          "messagesPerSecond": 100_000, "joinsPerSecond": 10_000}

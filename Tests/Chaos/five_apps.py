@@ -9,6 +9,7 @@ import time
 
 import paths  # noqa: F401
 import listening
+from socketio.exceptions import SocketIOError
 from app_player import ANSWER_SECONDS, ANSWERED_SECONDS_MAX, Player, token_of
 from Fixtures.clients.phoenix import Frames
 from Fixtures.clients.socketio import Phone
@@ -67,7 +68,15 @@ class Shop(Player):
             body = {"trackId": track, "vote": choice, "id": f"{user}-{self.calls}"}
 
             def is_answered():
-                told = self.phones[user].call("vote", body, "/dj", timeout=ANSWER_SECONDS)
+                try:
+                    told = self.phones[user].call("vote", body, "/dj", timeout=ANSWER_SECONDS)
+                except SocketIOError:
+                    # The connection ended: the app makes another, and asks for what it shows.
+                    self.phones.pop(user).__exit__()
+                    self.world.gaps.append(("phone", "connected again"))
+                    self.phones[user] = self._phone(user)
+                    self.phones[user].heard.append(("/queue", "gap", {}))
+                    return False
                 assert "error" not in told or told["error"]["code"] in ("unavailable", "rate_limited"), told
                 self.repeated += "error" in told
                 return "error" not in told
@@ -99,14 +108,18 @@ class Shop(Player):
                     self.found.append(f"{track} has {tally[track][member]} {member}, {cast.count(choice)} were cast")
         waiting, shown = list(self.bookings.values()).count("confirmed"), {}
 
+        def length(name, told):
+            """The length that a client shows; behind a gap it asks."""
+            return told["queueLength"] if name != "gap" else self.command("queue", shopId=self.shop)["queueLength"]
+
         def is_shown():
             """A worker reckons a queue a second after it changed."""
             for event in self.heard(self.follower):
-                if (event["event"], event.get("topic")) == ("queue:update", f"shop:{self.shop}"):
-                    shown["follower"] = event["data"]["queueLength"]
+                if event.get("topic") == f"shop:{self.shop}" and event["event"] in ("queue:update", "gap"):
+                    shown["follower"] = length(event["event"], event["data"])
             for user, phone in self.phones.items():
-                told = [event[2]["queueLength"] for event in phone.heard if event[:2] == ("/queue", "queue:update")]
-                shown[user] = told[-1] if told else None
+                told = [event for event in phone.heard if event[0] == "/queue" and event[1] in ("queue:update", "gap")]
+                shown[user] = length(*told[-1][1:3]) if told else None
             return set(shown.values()) == {waiting}
         try:
             eventually(is_shown, 20, "the queue")
@@ -130,6 +143,17 @@ class QueueUp(Player):
                     return super().listen()
                 except AssertionError:
                     assert time.monotonic() < deadline
+
+        def shown(self):
+            """The picture; the app asks for the whole session after a gap, as it does at each start."""
+            self.ear.send("ping", ref="end")
+            while (message := self.ear.receive(ANSWER_SECONDS))["event"] != "pong":
+                if message["event"] == "gap":
+                    self.site.world.gaps.append((message["topic"], message["data"]["reason"]))
+                    self.picture = listening.Picture(self.current())
+                elif message["event"] in listening.EVENTS:
+                    self.picture.take(message["event"], message["data"])
+            return self.picture
 
     def begin(self):
         self.lock, self.opened = threading.Lock(), []
@@ -246,19 +270,29 @@ class Orders(Player):
         self.count += 1
 
     def problems(self):
-        wanted = list(range(self.count))
-        events = self.heard(self.follower)
-        if [event["data"]["number"] for event in events if event["event"] == "processing_started"] != wanted:
-            self.found.append("the order's events came otherwise than they were answered")
+        self._judge("the backend's client", [
+            None if event["event"] == "gap" else event["data"]["number"] for event in self.heard(self.follower)
+            if event["event"] in ("gap", "processing_started")])
         for frames in self.frames:
             frames.push(None, "end", "phoenix", "heartbeat", {})
-            numbers = []
+            heard = []
             while (frame := frames.pull())[1] != "end":
                 if frame[3] == "broadcast":
-                    numbers.append(frame[4]["payload"]["number"])
-            if numbers != wanted:
-                self.found.append(f"Supabase's client heard {len(numbers)} events of {len(wanted)}, or otherwise")
+                    heard.append(frame[4]["payload"]["number"])
+                elif frame[3] == "system" and frame[4].get("extension") == "gap":
+                    heard.append(None)
+            self._judge("Supabase's client", heard)
         return self.found
+
+    def _judge(self, client: str, heard: list) -> None:
+        """Whether the numbers follow each other but for gaps, which are None, and whether the last one came."""
+        last, is_told = -1, False
+        for number in heard:
+            if number is not None and (number <= last or number > last + 1 and not is_told):
+                self.found.append(f"{client} heard {number} after {last}")
+            last, is_told = (last, True) if number is None else (number, False)
+        if last != self.count - 1 and not is_told:
+            self.found.append(f"{client} heard events up to {last} of {self.count}")
 
 
 class Nearby(Player):

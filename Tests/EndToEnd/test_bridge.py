@@ -262,3 +262,38 @@ def test_a_user_of_redis_without_the_right_is_told_in_readiness(gateway, guarded
         db.execute_command("ACL", "SETUSER", "app", "+psubscribe")
         eventually(lambda: node.metric("switchboard_ready", row="bridge") == 1, 15, "the right")
         assert "events of emitters arrive again" in node.log_text
+
+
+def warning_of(node: NodeProcess) -> dict | None:
+    """The entry of the bridge among the warnings of readiness."""
+    found = [one for one in node.ops("/readyz").json().get("warnings", ()) if one["name"] == "bridge"]
+    return found[0] if found else None
+
+
+def test_a_lease_of_nobody_is_told_in_readiness(gateway, server):
+    """Link and lease were whole, so the row was fine while no gateway published anything."""
+    with server.client() as db:
+        db.set("#bridge", "ghost")
+        node = gateway(*BRIDGE, server=server)
+        warned = eventually(lambda: warning_of(node), 10, "a warning")
+        assert "#bridge names" in warned["mend"]
+        eventually(lambda: '"reason":"silent"' in node.log_text, 5, "a line of the log")
+        Emitter(db).to("shop:42").emit("e", {})
+        db.delete("#bridge")
+        eventually(lambda: holder(node) and not warning_of(node), 10, "the lease")
+        # What was emitted meanwhile came to nobody, and is counted.
+        assert node.metric("switchboard_bridge_events_total", fate="lost") == 1
+
+
+def test_what_waits_when_the_only_gateway_ends_is_told(gateway, server):
+    [node] = bridged(gateway, server)
+    with server.client() as db:
+        db.config_set("min-replicas-to-write", 1)
+        try:
+            Emitter(db).to("shop:42").emit("e", {})
+            eventually(lambda: node.metric("switchboard_bridge_waiting") == 1, 5, "an event that waits")
+            node.signal(signal.SIGTERM)
+            node.wait()
+        finally:
+            db.config_set("min-replicas-to-write", 0)
+    assert '"events of emitters were not published before the end"' in node.log_text

@@ -11,10 +11,17 @@ import Testing
         BridgeMark(node: Array(node.utf8), tag: Array(tag.utf8), done: done.map { Array($0.utf8) }, isYielding: false)
     }
 
-    private func take(_ backlog: inout BridgeBacklog) -> [BridgeBacklog.Entry] {
+    private func take(_ backlog: inout BridgeBacklog, nowMs: Int = 0) -> [BridgeBacklog.Entry] {
         var taken: [BridgeBacklog.Entry] = []
-        while let entry = backlog.next() { taken.append(entry) }
+        while let entry = backlog.next(nowMs: nowMs) { taken.append(entry) }
         return taken
+    }
+
+    /// Gives a node a mark of any node, and returns how many messages are lost by it.
+    @discardableResult private func tell(
+        _ backlog: inout BridgeBacklog, _ told: BridgeMark, own: String, sentMs: Int = 0
+    ) -> Int {
+        backlog.mark(told, own: Array(own.utf8), sentMs: sentMs)
     }
 
     private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
@@ -36,8 +43,8 @@ import Testing
         let isTaken = holder.receive(channel, [9], nowMs: 0)
         #expect(isTaken && holder.count == 0 && !holder.isMarked)
         for tag in ["t1", "t2"] {
-            holder.mark(mark("a", tag), own: [UInt8(ascii: "a")])
-            other.mark(mark("a", tag), own: [UInt8(ascii: "b")])
+            tell(&holder, mark("a", tag), own: "a")
+            tell(&other, mark("a", tag), own: "b")
             for number in UInt8(0)..<3 {
                 _ = holder.receive(channel, [number], nowMs: 0)
                 _ = other.receive(channel, [number], nowMs: 0)
@@ -48,11 +55,11 @@ import Testing
         let kept = take(&other)
         #expect(kept.isEmpty && other.count == 6)
         // The other one takes over: it publishes what it has kept, under the same names.
-        other.mark(mark("b", "t3"), own: [UInt8(ascii: "b")])
+        tell(&other, mark("b", "t3"), own: "b")
         let again = take(&other)
         #expect(again.map { text($0.id) } == ["t1.1", "t1.2", "t1.3", "t2.1", "t2.2", "t2.3"])
         // The former one learns of it by the mark.
-        holder.mark(mark("b", "t3"), own: [UInt8(ascii: "a")])
+        tell(&holder, mark("b", "t3"), own: "a")
         _ = holder.receive(channel, [7], nowMs: 0)
         let late = take(&holder)
         #expect(!holder.isHolder && late.isEmpty)
@@ -65,24 +72,24 @@ import Testing
             _ = holder.receive(channel, [number], nowMs: 0)
             _ = other.receive(channel, [number], nowMs: 0)
         }
-        func tell(_ tag: String) {
+        func tellBoth(_ tag: String) {
             let told = BridgeMark(
                 node: [UInt8(ascii: "a")], tag: Array(tag.utf8), done: holder.settledMark(), isYielding: false)
-            holder.mark(told, own: [UInt8(ascii: "a")])
-            other.mark(told, own: [UInt8(ascii: "b")])
+            tell(&holder, told, own: "a")
+            tell(&other, told, own: "b")
         }
-        tell("t1")
+        tellBoth("t1")
         receive(1)
         receive(2)
-        tell("t2")
+        tellBoth("t2")
         receive(3)
         let entries = take(&holder)
         // The second one is still under way, so only what precedes the first mark is known to be done.
         holder.settle(entries[0].number, again: false)
-        tell("t3")
+        tellBoth("t3")
         #expect(other.count == 3)
         holder.settle(entries[1].number, again: false)
-        tell("t4")
+        tellBoth("t4")
         #expect(other.count == 1 && holder.count == 1)
         // One that failed is tried again, in its place.
         holder.settle(entries[2].number, again: true)
@@ -92,19 +99,19 @@ import Testing
         let again = take(&holder)
         #expect(again.map { text($0.id) } == ["t2.1"])
         holder.settle(again[0].number, again: false)
-        tell("t5")
+        tellBoth("t5")
         #expect(other.count == 0 && holder.count == 0)
     }
 
     @Test func aNodeWithoutItsLinkHasNoNamesUntilTheNextMark() {
         var backlog = BridgeBacklog(bytesMax: 100_000)
-        backlog.mark(mark("a", "t1"), own: [UInt8(ascii: "a")])
+        tell(&backlog, mark("a", "t1"), own: "a")
         _ = backlog.receive(channel, [1], nowMs: 0)
         backlog.lost()
-        let entry = backlog.next()
+        let entry = backlog.next(nowMs: 0)
         #expect(!backlog.isHolder && !backlog.isMarked && entry == nil)
         _ = backlog.receive(channel, [2], nowMs: 0)
-        backlog.mark(mark("a", "t2"), own: [UInt8(ascii: "a")])
+        tell(&backlog, mark("a", "t2"), own: "a")
         _ = backlog.receive(channel, [3], nowMs: 0)
         let taken = take(&backlog)
         #expect(taken.map { text($0.id) } == ["t1.1", "t2.1"])
@@ -114,13 +121,13 @@ import Testing
         // Three entries of 256 bytes, their message and their channel.
         let bytesMax = 3 * (256 + 1 + channel.count)
         var other = BridgeBacklog(bytesMax: bytesMax)
-        other.mark(mark("a", "t1"), own: [UInt8(ascii: "b")])
+        tell(&other, mark("a", "t1"), own: "b")
         for number in UInt8(1)...5 {
             let isTaken = other.receive(channel, [number], nowMs: Int(number))
             #expect(isTaken)
         }
         #expect(other.count == 3, "the oldest are forgotten")
-        other.mark(mark("b", "t2"), own: [UInt8(ascii: "b")])
+        tell(&other, mark("b", "t2"), own: "b")
         let isRoom = other.receive(channel, [6], nowMs: 6)
         #expect(!isRoom, "the node that publishes loses the newest")
         let entries = take(&other)
@@ -135,9 +142,63 @@ import Testing
         #expect(other.count == 2)
     }
 
+    /// They took the room of their bytes until all before them were published, so one topic that waited lost others.
+    @Test func whatIsSettledLeavesItsBytesToOthers() {
+        var backlog = BridgeBacklog(bytesMax: 3_000)
+        tell(&backlog, mark("a", "t1"), own: "a")
+        let large = [UInt8](repeating: 1, count: 1_000)
+        for _ in 0..<2 { _ = backlog.receive(channel, large, nowMs: 0) }
+        let entries = take(&backlog)
+        let isFull = !backlog.receive(channel, large, nowMs: 0)
+        backlog.settle(entries[1].number, again: false)
+        let isTaken = backlog.receive(channel, large, nowMs: 0)
+        #expect(isFull && isTaken && entries[1].payload == large)
+        backlog.settle(entries[0].number, again: true)
+        backlog.retry()
+        let again = take(&backlog)
+        #expect(again.map(\.isRepeated) == [true, false] && again.map(\.payload) == [large, large])
+    }
+
+    /// The heir of a node had forgotten them, or nobody was there yet: they vanished from all figures.
+    @Test func messagesThatNobodyPublishesAreCounted() {
+        var heir = BridgeBacklog(bytesMax: 3 * (256 + 1 + channel.count))
+        _ = heir.receive(channel, [0], nowMs: 0)
+        #expect(tell(&heir, mark("a", "t1"), own: "b") == 0, "another node has it")
+        for number in UInt8(1)...4 { _ = heir.receive(channel, [number], nowMs: 0) }
+        tell(&heir, mark("a", "t2"), own: "b")
+        #expect(tell(&heir, mark("b", "t3"), own: "b") == 1)
+        #expect(tell(&heir, mark("b", "t4", done: "t3"), own: "b") == 0, "once")
+
+        var told = BridgeBacklog(bytesMax: 3 * (256 + 1 + channel.count))
+        tell(&told, mark("a", "t1"), own: "b")
+        for number in UInt8(1)...4 { _ = told.receive(channel, [number], nowMs: 0) }
+        tell(&told, mark("a", "t2"), own: "b")
+        tell(&told, mark("a", "t3", done: "t2"), own: "b")
+        #expect(tell(&told, mark("b", "t4"), own: "b") == 0, "the other node had published them")
+
+        var first = BridgeBacklog(bytesMax: 3_000)
+        _ = first.receive(channel, [0], nowMs: 0)
+        #expect(tell(&first, mark("a", "t1"), own: "a") == 1, "nobody was there")
+    }
+
+    /// Ids are kept for some minutes: a node that stood still for longer published again what its heir had published.
+    @Test func aNodeThatStoodStillPublishesNothingBeforeItsNextMark() {
+        var backlog = BridgeBacklog(bytesMax: 3_000)
+        tell(&backlog, mark("a", "t1"), own: "a", sentMs: 1_000)
+        _ = backlog.receive(channel, [1], nowMs: 1_000)
+        #expect(take(&backlog, nowMs: 6_000).count == 1)
+        _ = backlog.receive(channel, [2], nowMs: 400_000)
+        #expect(take(&backlog, nowMs: 400_000).isEmpty)
+        // Its own mark of before, which it reads now, proves nothing; one that it sends now does.
+        tell(&backlog, mark("a", "t2"), own: "a", sentMs: Int.min)
+        #expect(take(&backlog, nowMs: 400_000).isEmpty)
+        tell(&backlog, mark("a", "t3"), own: "a", sentMs: 400_000)
+        #expect(take(&backlog, nowMs: 400_100).map { text($0.id) } == ["t1.2"])
+    }
+
     @Test func onlySoManyAreUnderWay() {
         var backlog = BridgeBacklog(bytesMax: 10_000_000)
-        backlog.mark(mark("a", "t1"), own: [UInt8(ascii: "a")])
+        tell(&backlog, mark("a", "t1"), own: "a")
         for _ in 0..<600 { _ = backlog.receive(channel, [1], nowMs: 0) }
         let first = take(&backlog)
         #expect(first.count == 512)
