@@ -125,7 +125,8 @@ import Testing
         recorder.end(session, .timeout)
         recorder.note(.left(topic, handed: try Fixture.position("a:7")), of: session)
         let end = recorder.sessions(of: "ann", on: topic).first?.stays.first?.end
-        #expect(end?.cause == .closed(.timeout) && end?.handed == (try Fixture.position("a:7")))
+        let handed = try Fixture.position("a:7")
+        #expect(end?.cause == .closed(.timeout) && end?.handed == handed)
     }
 
     /// A session of a day had no changes left after its first 250.
