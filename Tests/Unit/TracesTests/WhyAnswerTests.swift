@@ -250,10 +250,10 @@ import Testing
 
     @Test func blockersAreNamedToKeysThatReadAndWriteAlone() throws {
         var facts = try facts(sessions: [session(.written)])
-        facts.blocks = WhyFacts.Blocks(blocks: ["bob"], blockedBy: ["eve"], isStandIn: true)
+        facts.blocks = WhyFacts.Blocks(blocks: ["bob"], blockedBy: ["zoe"], isStandIn: true)
         let text = facts.told(to: .withoutBlockers).answer().sentences.joined(separator: " ")
-        #expect(text.contains("blocks bob") && !text.contains("eve"))
-        expect(facts.told(to: .everything), .mutedByBlock, "blocked by eve")
+        #expect(text.contains("blocks bob") && !text.contains("zoe"))
+        expect(facts.told(to: .everything), .mutedByBlock, "blocked by zoe")
     }
 
     private func facts(sessions: [SessionFact]) throws -> WhyFacts {
