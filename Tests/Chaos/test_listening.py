@@ -32,10 +32,12 @@ def update(asked, people=3, crowd=False):
 
 
 class Told:
-    """The client of the minutes: what was told, in order."""
+    """The client of the minutes: what was told, in order, numbered from 1; an event that is None never came."""
 
     def __init__(self, events):
-        self.messages = [{"event": event, "data": data} for event, data in events] + [{"event": "pong", "data": {}}]
+        self.messages = [{"event": event[0], "data": event[1]} | ({} if event[0] == "gap" else {"offset": number})
+                         for number, event in enumerate(events, 1) if event]
+        self.messages.append({"event": "pong", "data": {}})
 
     def send(self, *_, **__):
         pass
@@ -129,15 +131,20 @@ def one_too_many(end):
 
 
 def hole(end):
-    """the minutes miss events"""
-    end["minutes"].insert(1, ("gap", {}))
+    """the minutes miss events, and say so"""
+    end["minutes"].insert(1, ("gap", {"offset": 2}))
+
+
+def silent_hole(end):
+    """the minutes miss an event, and nobody says so"""
+    end["minutes"].insert(1, None)
 
 
 def judged(flaw):
     end = good_end()
     flaw(end)
     minutes = listening.Minutes.__new__(listening.Minutes)
-    minutes.client, minutes.session = Told(end["minutes"]), PLACE
+    minutes.client, minutes.session, minutes.offset = Told(end["minutes"]), PLACE, 0
     return listening.judge(None, [Someone(end, name) for name in "abc"], {PLACE: minutes}, 1.0)
 
 
@@ -147,7 +154,8 @@ def test_a_good_end_is_accepted():
 
 
 @pytest.mark.parametrize("flaw", [lose_vote, total_of_what_is_over, count_withdrawn, skip_twice, skip_early, skip_late,
-                                  skip_untold, picture_of_before, picture_of_another_song, one_too_many, hole],
+                                  skip_untold, picture_of_before, picture_of_another_song, one_too_many, hole,
+                                  silent_hole],
                          ids=lambda flaw: flaw.__name__)
 def test_each_flaw_is_found(flaw):
     _, problems = judged(flaw)
