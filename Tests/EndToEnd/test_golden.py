@@ -55,9 +55,10 @@ def test_each_process_has_the_same_metrics(gateway, worker):
     # Some families begin once their first answer of Redis is there: the page is compared when all have.
     late = ("switchboard_calls_dead_entries", "switchboard_couriers_live", "switchboard_outbox_entries",
             "switchboard_workers_live", "switchboard_redis_used_bytes")
-    node = gateway()
+    node, derives = gateway(), worker("--worker-ops", "127.0.0.1:0")
     eventually(lambda: all(name in node.metrics().text for name in late), 30, "every family of metrics")
-    pages = [node.metrics().text, worker("--worker-ops", "127.0.0.1:0").metrics().text]
+    eventually(lambda: "switchboard_worker_scan_seconds" in derives.metrics().text, 30, "the worker's first scan")
+    pages = [node.metrics().text, derives.metrics().text]
     compare("metrics.txt", "\n".join(line for page in pages for line in metric_lines(page)) + "\n")
 
 
