@@ -98,6 +98,8 @@ struct HTTPLineReader: Sendable {
 extension Array where Element == UInt8 {
     /// Appends a part of a span; capacity grows geometrically, so that repeated calls stay linear.
     mutating func append(_ input: Span<UInt8>, _ range: Range<Int>) {
+        // An empty array would have its count written, in the storage that all empty arrays of all threads share.
+        guard !range.isEmpty else { return }
         append(addingCapacity: range.count) { output in
             for index in range { output.append(input[index]) }
         }
