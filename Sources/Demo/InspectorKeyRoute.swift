@@ -18,6 +18,8 @@ struct InspectorKeyRoute {
         var body = [UInt8(ascii: "{")]
         body.append(member: "key", string: key)
         body.append(UInt8(ascii: "}"))
-        respond(.json(status: 200, body: body, keepAlive: true))
+        var response = HTTPResponse.json(status: 200, body: body, keepAlive: true)
+        response.set(.cacheControl, "no-store")
+        respond(response)
     }
 }

@@ -271,8 +271,14 @@ def test_the_inspector_opens_signed_in(windows, gateway):
 
 
 def test_only_the_pages_of_this_gateway_get_the_key(gateway):
-    for headers in ({"Host": "evil.example"}, {"Origin": "https://evil.example"}):
+    def ask(headers):
         request = urllib.request.Request(gateway.https + "/demo/inspector", method="POST", headers=headers)
+        return urllib.request.urlopen(request, context=trusting_anybody(), timeout=10)
+
+    with ask({}) as answer:
+        assert answer.headers["cache-control"] == "no-store"
+    # A tunnel from elsewhere says for whom it asks.
+    for headers in ({"Host": "evil.example"}, {"Origin": "https://evil.example"}, {"X-Forwarded-For": "192.0.2.1"}):
         with pytest.raises(urllib.error.HTTPError) as refused:
-            urllib.request.urlopen(request, context=trusting_anybody(), timeout=10)
+            ask(headers)
         assert refused.value.code == 403
