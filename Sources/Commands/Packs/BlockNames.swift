@@ -74,7 +74,9 @@ public struct BlockNames: Equatable, Sendable {
             case "blocks" where key?.separator == nil && key != nil: blocks = key
             case "blockers" where key?.separator == nil && key != nil: blockers = key
             case "pair" where key?.separator != nil: pair = key
-            case "standIns" where member.kind == .array: standIns.formUnion(member.members.compactMap(\.string))
+            case "standIns" where member.kind == .array && member.members.allSatisfy({ $0.string != nil }):
+                standIns.formUnion(member.members.compactMap(\.string))
+            case "standIns": problem(member, "standIns: expected a list of names of events")
             case let name where BlockNames.fields.contains(name):
                 problem(member, "\(name): expected NAMESPACE:{user}#FACET, for a pair NAMESPACE:{user}_{other}#FACET")
             default: problem(member, "unknown key" + NearestName.hint(BlockNames.fields, to: member.name))

@@ -33,7 +33,8 @@ import Testing
     @Test func mistakesAreNamed() {
         for text in [
             #"{"blocks": 1}"#, #"{"blocks": {"blocks": "a:x#y"}}"#, #"{"blocks": {"blocks": "a:{user}"}}"#,
-            #"{"blocks": {"pair": "a:{user}#y"}}"#, #"{"blocks": {"standIns": "e"}}"#, #"{"blocks": {"more": 1}}"#,
+            #"{"blocks": {"pair": "a:{user}#y"}}"#, #"{"blocks": {"standIns": "e"}}"#,
+            #"{"blocks": {"standIns": ["e", 1]}}"#, #"{"blocks": {"more": 1}}"#,
         ] {
             #expect(names(text).1.count == 1, "\(text)")
         }
