@@ -7,7 +7,13 @@ import Browser.test_chat as chat
 import Browser.test_nearby_map as nearby
 import Browser.test_orders as orders
 import Browser.test_sessions as sessions
-from Fixtures.browser.looks import assert_can_be_read, assert_large_enough, assert_named, assert_nothing_cut, pictured
+from Fixtures.browser.looks import (
+    assert_can_be_read_in_both_schemes,
+    assert_large_enough,
+    assert_named,
+    assert_nothing_cut,
+    pictured,
+)
 from Fixtures.browser.scripted_gateway import answer_requests
 
 # A tab of the demo's page: it changes seldom, and a browser costs much.
@@ -150,10 +156,7 @@ def test_each_tab_fits_its_screen_and_can_be_read_and_pressed(page, gateway, tab
     SHOWS[tab](page, gateway)
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            with pictured(page, tmp_path / f"{tab}-{scheme}-{width}.png"):
-                assert_can_be_read(page)
+        assert_can_be_read_in_both_schemes(page, tmp_path / f"{tab}-{width}")
         with pictured(page, tmp_path / f"{tab}-{width}.png"):
             assert_large_enough(page)
             assert_nothing_cut(page)

@@ -122,6 +122,14 @@ def pictured(page, path):
         raise
 
 
+def assert_can_be_read_in_both_schemes(page, path):
+    """Light and dark; a page that fails leaves a picture, PATH-SCHEME.png. Without motion no colour is on its way."""
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        with pictured(page, path.with_name(f"{path.name}-{scheme}.png")):
+            assert_can_be_read(page)
+
+
 def assert_named(page):
     """Ids are unique, and no control or region is without a name."""
     assert page.evaluate("document.querySelectorAll('[id]').length === "
