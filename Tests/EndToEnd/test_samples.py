@@ -265,6 +265,25 @@ def test_a_publisher_of_centrifugo_moves(gateway, tmp_path, shared_server, token
         client.expect("message", data={"text": "hello"})
 
 
+# Servers
+
+
+def test_the_files_of_a_group_are_for_machines(tmp_path):
+    """The lines that make them leave no place of a container in them, and `check` reads the settings."""
+    shutil.copytree(ROOT / "deploy", tmp_path / "deploy")
+    subprocess.run(["sh", "-euc", sample("docs/run/sentinel.md#setting-it-up:sh")], cwd=tmp_path, check=True,
+                   capture_output=True, timeout=30)
+    made = {path.name: path.read_text() for path in (tmp_path / "secrets").iterdir()}
+    for name in ("redis.conf", "sentinel.conf", "settings.json", "redis.acl"):
+        assert not re.search(r"172\.28|/run/secrets|/data\b", made[name]), name
+    assert re.search(r"^dir /var/lib/redis$", made["redis.conf"], re.M)
+    assert re.search(r"^aclfile /etc/redis/redis.acl$", made["redis.conf"], re.M)
+    assert "sentinel monitor switchboard 10.0.0.21 6379 2\n" in made["sentinel.conf"]
+    form = json.loads(sample("docs/run/sentinel.md#setting-it-up:json"))["redis"]
+    pattern = re.escape(form).replace("PASSWORD", "[0-9a-f]+").replace("SECRET", "[0-9a-f]+")
+    assert re.fullmatch(pattern, json.loads(made["settings.json"])["redis"])
+
+
 # Settings
 
 
@@ -273,7 +292,7 @@ def test_a_publisher_of_centrifugo_moves(gateway, tmp_path, shared_server, token
     "docs/clients.md#supabase:json",
     "docs/build/from-centrifugo.md#the-settings:json", "docs/limits.md#limits:json",
     "docs/namespaces.md#sockets-by-path:json", "docs/run/cluster.md#starting-on-a-cluster:json",
-    "docs/run/sentinel.md#redis-with-sentinel:json", "docs/settings.md#the-config-file:json"])
+    "docs/run/sentinel.md#setting-it-up:json", "docs/settings.md#the-config-file:json"])
 def test_settings_of_a_page_are_settings(name, tmp_path):
     """`check` reads the file; what it says about this machine and its Redis does not count."""
     text = re.sub(r"10\.0\.0\.\d+", "127.0.0.1", sample(name))
