@@ -140,6 +140,30 @@ def test_the_five_minutes(place, room, app, worker):
         client.expect("leaderboard:moves")
 
 
+# The README
+
+
+def test_the_lines_of_the_readme(place, app, worker):
+    """curl, redis-cli, a command, `tail` and Python, as they stand."""
+    worker()
+    with app.client() as client:
+        client.subscribe("shop:demo")
+        place.run("sh", place.text("README.md#see-it-work:text"))
+        client.expect("hello", data={"from": "curl"})
+        assert place.run("sh", sample("README.md#see-it-work:text:2")).strip() != "0"
+        assert "offset" not in client.expect("hello", data={"from": "redis"})
+        client.subscribe("challenge:demo")
+        place.run("sh", place.text("README.md#see-it-work:text:3"))
+        client.expect("leaderboard:moves")
+    with place.running("sh", sample("README.md#see-it-work:text:4")) as tail, \
+            place.running("python", place.text("README.md#see-it-work:python")) as program:
+        assert '"subscribed"' in program.stdout.readline()
+        eventually(lambda: members(app, "shop:demo") == 2, 10, "both")
+        app.publish("shop:demo", "hello", {"n": 1})
+        assert json.loads(tail.stdout.readline())["data"] == {"n": 1}
+        assert json.loads(program.stdout.readline())["data"] == {"n": 1}
+
+
 # Publishers
 
 
