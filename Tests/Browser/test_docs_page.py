@@ -1,5 +1,6 @@
 """`make docs`: one page with every page in it, found by search and by keyboard, without any network."""
 
+import html
 import json
 import re
 import subprocess
@@ -11,7 +12,7 @@ import pytest
 from Fixtures.browser.windows import Windows
 
 ROOT = Path(__file__).resolve().parents[2]
-QUESTIONS = json.loads((Path(__file__).parent / "questions.json").read_text())
+QUESTIONS = json.loads((ROOT / "Tests/Fixtures/questions.json").read_text())
 SEARCHES = QUESTIONS["searches"]
 
 
@@ -147,3 +148,14 @@ def test_without_scripts_everything_is_there(browser, made):
         assert window.get_by_role("heading", name="Start: five minutes").is_visible()
     finally:
         context.close()
+
+
+@pytest.mark.parametrize("page", QUESTIONS["questions"])
+def test_a_page_answers_its_readers(made, page):
+    """Ten questions were written before the page was read again; each has its answer in the page as it is shown."""
+    asked = QUESTIONS["questions"][page]
+    assert len(asked) == 10
+    article = re.search(rf'<article data-page="{re.escape(page)}">(.*?)</article>', made.read_text(), re.S)[1]
+    text = re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", "", article)))
+    unanswered = [question for question, answer in asked if answer not in text]
+    assert not unanswered, unanswered
