@@ -92,6 +92,10 @@ thorough: packages-test products venv ## Run the tests that cost much and seldom
 autobahn: packages-test product venv ## Run the Autobahn WebSocket conformance suite against a gateway
 	AUTOBAHN_DEFLATE=all .venv/bin/python -m pytest -ra -m '' Tests/Conformance $(PYTEST)
 
+.PHONY: docs
+docs: venv ## Make one page of the documentation, with search and without any network: .build/docs/index.html
+	.venv/bin/python scripts/docs.py .build/docs/index.html
+
 .PHONY: bench-peers
 bench-peers: packages-bench product bench ## Measure gateway, floor and peers side by side; PEERS= RATES= STEPS= SECONDS= for a part
 	bench/peers.sh $(if $(PEERS),--peers '$(PEERS)') $(if $(RATES),--rates '$(RATES)') \

@@ -68,7 +68,7 @@ def figures_table(data: dict) -> list:
         machines.setdefault(f"{made['machine']}; commit {made['commit']}, {made['measured']}", []).append(
             f"`{step}`" + (f" (load {made['load']} before it)" if made.get("load", 0) > LOAD_TOLD else ""))
     return ["Found by `bench/capacity.py measure STEP`, on:", "",
-            *(f"- {machine}: {', '.join(steps)}" for machine, steps in machines.items()), "",
+            *(f"- {machine}: {', '.join(steps)}." for machine, steps in machines.items()), "",
             *table(["figure", "value", "unit", "of", "step"], rows)]
 
 
