@@ -61,6 +61,10 @@ fleet: product bench venv ## ROUNDS=5 of each fault of a Sentinel group, then of
 	.venv/bin/python Tests/Chaos/apps_rounds.py --on group --rounds $(or $(ROUNDS),5) $(if $(SEED),--seed $(SEED))
 	.venv/bin/python Tests/Chaos/apps_rounds.py --on cluster --rounds $(or $(ROUNDS),5) $(if $(SEED),--seed $(SEED))
 
+.PHONY: mixed
+mixed: product bench venv ## The version before and this one on one Redis, forward and back, under chaos; SEED=n repeats
+	.venv/bin/python Tests/Chaos/mixed_versions.py $(if $(SEED),--seed $(SEED))
+
 .PHONY: chaos-clients
 chaos-clients: product venv ## The same faults with the libraries for apps as clients, in Swift and JavaScript; SECONDS=60, SEED=n
 	swift build --configuration release --package-path Tests/Chaos/apps --scratch-path .build/apps
