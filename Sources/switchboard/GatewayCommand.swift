@@ -12,6 +12,7 @@ enum GatewayCommand {
         try ProcessSetUp.run()
         let log = try Log.make(settings.log, settings.logLevel, linesMax: settings.limits.logLinesMax)
         defer { log.close() }
+        log.started(.gateway)
         let node = try GatewayNode(settings, log: log)
         let ready = { () throws(StartProblem) in
             try writeReadyFile(settings.readyFile, node)
