@@ -71,14 +71,14 @@ public final class SwitchboardClient: Sendable {
     public var status: StatusUpdates { StatusUpdates(engine: engine) }
 
     /// The present status of the connection.
-    public var currentStatus: Status { engine.state.with { $0.machine.status } }
+    public var currentStatus: ConnectionStatus { engine.state.with { $0.machine.status } }
 
     /// All updates of a topic, in order.
     ///
     /// The client subscribes for the first iterator, and leaves the topic two seconds after the end of the last one.
     ///
     /// - Parameter since: the position that the app has stored, to receive exactly the events after it.
-    public func events(of topic: String, since: Position? = nil) -> TopicUpdates {
+    public func events(of topic: String, since: TopicPosition? = nil) -> TopicUpdates {
         TopicUpdates(engine: engine, topic: topic, since: since, wantsPresence: false)
     }
 
@@ -156,10 +156,10 @@ public final class SwitchboardClient: Sendable {
     public func publish(
         _ event: String, _ data: some Encodable & Sendable, to topic: String, id: String = SwitchboardClient.newID(),
         options: CallOptions = CallOptions()
-    ) async throws(SwitchboardError) -> Position? {
+    ) async throws(SwitchboardError) -> TopicPosition? {
         let said = try JSONValue.encode(data)
         let body = #"{"event":\#(JSONValue.quoted(event)),"data":\#(said),"id":\#(JSONValue.quoted(id))}"#
-        return Position(try await engine.call("publish", topic, body, id, options))
+        return TopicPosition(try await engine.call("publish", topic, body, id, options))
     }
 
     /// The calls without an answer, in their order.

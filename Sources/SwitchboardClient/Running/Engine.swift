@@ -26,7 +26,7 @@ final class Engine: Sendable {
         /// The time at which the timer fires.
         var alarm = Alarm()
         /// The reason that was logged last; `nil` after there was a connection.
-        var loggedReason: Status.Reason.Code?
+        var loggedReason: ConnectionStatus.Reason.Code?
         /// The last number that was issued.
         var numbers = 0
         /// Waiting callers, by ticket.
@@ -34,7 +34,7 @@ final class Engine: Sendable {
         /// The iterators of topics, by listener.
         var readers: [Int: Inbox<TopicUpdate>] = [:]
         /// The iterators of the status.
-        var statusReaders: [Int: Inbox<Status>] = [:]
+        var statusReaders: [Int: Inbox<ConnectionStatus>] = [:]
         /// The iterators of the outbox's results.
         var resultReaders: [Int: Inbox<OutboxResult>] = [:]
     }

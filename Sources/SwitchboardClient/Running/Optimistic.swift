@@ -11,7 +11,7 @@ public final class Optimistic<Value: Sendable>: Sendable {
         let madeAt: Int
         let isIn: (@Sendable (Value) -> Bool)?
         var isAnswered = false
-        var answeredAt: Position?
+        var answeredAt: TopicPosition?
     }
 
     private struct State: Sendable {
@@ -40,7 +40,7 @@ public final class Optimistic<Value: Sendable>: Sendable {
     ///
     /// - Parameter upTo: the position of the newest event in the value. A change stays while its answer has a later
     ///   position.
-    public func set(server value: Value, upTo: Position? = nil) {
+    public func set(server value: Value, upTo: TopicPosition? = nil) {
         change { state in
             state.server = value
             state.serverCount += 1
@@ -65,7 +65,9 @@ public final class Optimistic<Value: Sendable>: Sendable {
         let number = guess(change, isIn: isIn)
         do {
             let answer = try await call()
-            settle(number, isDone: true, at: answer as? Position ?? (answer as? JSONValue).flatMap { Position($0) })
+            settle(
+                number, isDone: true,
+                at: answer as? TopicPosition ?? (answer as? JSONValue).flatMap { TopicPosition($0) })
             return answer
         } catch {
             settle(number, isDone: false, at: nil)
@@ -85,7 +87,7 @@ public final class Optimistic<Value: Sendable>: Sendable {
     }
 
     /// The change has its answer; `position` is that of a publish.
-    func settle(_ number: Int, isDone: Bool, at position: Position?) {
+    func settle(_ number: Int, isDone: Bool, at position: TopicPosition?) {
         change { state in
             guard let index = state.guesses.firstIndex(where: { $0.number == number }) else { return }
             // A value received since the change includes it already, unless the caller supplied `isIn` to test that.

@@ -1,5 +1,5 @@
 /// The status of the connection.
-public struct Status: Sendable, Hashable {
+public struct ConnectionStatus: Sendable, Hashable {
     /// The steps of a connection's life.
     public enum Phase: String, Sendable, Hashable {
         /// Not started, or stopped.

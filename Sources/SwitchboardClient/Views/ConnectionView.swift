@@ -5,7 +5,7 @@
     /// A text that shows the phase of a client's connection; empty while it is open.
     public struct ConnectionView: View {
         private let client: SwitchboardClient
-        @State private var phase = Status.Phase.stopped
+        @State private var phase = ConnectionStatus.Phase.stopped
 
         /// The view of a client.
         public init(_ client: SwitchboardClient) { self.client = client }
