@@ -86,7 +86,7 @@ def first_event(app: str, directory: Path) -> str:
             ["stdbuf", "-oL", app, f"{dev.wss}/ws", str(directory / "dev/.switchboard/cert.pem")], stdout=log,
             stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
         try:
-            lines = eventually(lambda: [line for line in lines_of(Path(log.name)) if line.startswith("event(")], 60,
+            lines = eventually(lambda: [line for line in lines_of(Path(log.name)) if line.startswith("event ")], 60,
                                "an event of the shop")
         finally:
             process.kill()
