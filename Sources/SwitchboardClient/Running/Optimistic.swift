@@ -38,8 +38,9 @@ public final class Optimistic<Value: Sendable>: Sendable {
 
     /// Takes the server's value, from a state or an event.
     ///
-    /// - Parameter upTo: the position of the newest event in the value. A change stays while its answer has a later
-    ///   position.
+    /// - Parameters:
+    ///   - value: the server's value.
+    ///   - upTo: the position of the newest event in the value. A change stays while its answer has a later position.
     public func set(server value: Value, upTo: TopicPosition? = nil) {
         change { state in
             state.server = value
@@ -56,8 +57,11 @@ public final class Optimistic<Value: Sendable>: Sendable {
 
     /// Shows a change at once, runs its call, and keeps or reverts the change by the answer.
     ///
-    /// - Parameter isIn: whether a value of the server includes the change already. Pass it where the event may arrive
-    ///   before the answer and a repeated change would show, e.g. a count.
+    /// - Parameters:
+    ///   - change: the change of the value, without side effects.
+    ///   - isIn: whether a value of the server includes the change already. Pass it where the event may arrive before the
+    ///     answer and a repeated change would show, e.g. a count.
+    ///   - call: the call that makes the change on the server.
     public func perform<Answer: Sendable>(
         _ change: @escaping @Sendable (inout Value) -> Void, isIn: (@Sendable (Value) -> Bool)? = nil,
         by call: @Sendable () async throws -> Answer
