@@ -22,6 +22,20 @@ public struct ConnectionStatus: Sendable, Hashable {
         case unauthorized
         /// The app is frozen; `enteredForeground` resumes.
         case suspended
+
+        /// The step in words for the person who uses the app, in English.
+        public var title: String {
+            switch self {
+            case .stopped: "Not connected"
+            case .idle: "Not connected yet"
+            case .asking: "Signing in"
+            case .connecting, .authenticating: "Connecting"
+            case .open, .draining: "Connected"
+            case .waiting: "No connection"
+            case .unauthorized: "Signed out"
+            case .suspended: "Paused"
+            }
+        }
     }
 
     /// The end of a connection.
