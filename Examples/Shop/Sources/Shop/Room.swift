@@ -3,9 +3,8 @@ import SwitchboardClient
 /// A track that waits, in the part of the gateway's form that the screen shows.
 struct Track: Decodable, Identifiable, Sendable, Equatable {
     var trackId: String
+    /// The gateway learns it later for a track that a phone adds by its id alone.
     var trackName: String?
-    var upvotes: Int
-    var downvotes: Int
     var score: Int
 
     var id: String { trackId }
@@ -20,8 +19,6 @@ struct Session: Decodable, Sendable {
 /// The votes of a track, after one more of them.
 struct Standing: Decodable, Sendable {
     var trackId: String
-    var upvotes: Int
-    var downvotes: Int
     var score: Int
 }
 
@@ -65,8 +62,6 @@ struct Room: TopicContent, Equatable {
         case .ended: self = Room()
         case .voted(let standing):
             guard let index = queue.firstIndex(where: { $0.id == standing.trackId }) else { return }
-            queue[index].upvotes = standing.upvotes
-            queue[index].downvotes = standing.downvotes
             queue[index].score = standing.score
             // Swift's sort keeps the order of equals.
             queue.sort { $0.score > $1.score }
