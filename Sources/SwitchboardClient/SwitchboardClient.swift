@@ -24,7 +24,7 @@ public final class SwitchboardClient: Sendable {
         /// Default: the system's log.
         public var warn: @Sendable (String) -> Void = SystemLog.say
         /// Receives failures to read or write the client's own files, and data of events that does not fit the app's
-        /// types.
+        /// types; such a line may quote the value.
         ///
         /// Default: the system's log.
         public var fault: @Sendable (String) -> Void = SystemLog.say

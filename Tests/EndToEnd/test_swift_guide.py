@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+# One process makes the guide for all of them.
+pytestmark = pytest.mark.xdist_group("swift-guide")
 ROOT = Path(__file__).resolve().parents[2]
 ARTICLES = sorted((ROOT / "Sources/SwitchboardClient/SwitchboardClient.docc").glob("*.md"))
 SHOP = ROOT / "Examples/Shop/Sources/Shop"

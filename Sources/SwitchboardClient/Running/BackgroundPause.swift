@@ -1,3 +1,13 @@
+internal import Foundation
+
+/// The phases of a scene that matter to a client.
+enum SceneStep: Sendable {
+    /// The scene is in the foreground, and takes input.
+    case active
+    /// The scene is not visible.
+    case background
+}
+
 extension SwitchboardClient {
     /// Tell the client when the app goes to the background and will be frozen: unanswered calls have some seconds, then
     /// the connection ends.
@@ -24,6 +34,25 @@ extension SwitchboardClient {
             }
             await group.next()
             group.cancelAll()
+        }
+    }
+
+    /// Follows a step of one of the app's scenes; the app is in the background when all of its scenes are.
+    ///
+    /// `pause` runs in the background, in a task that the next active scene cancels. A `nil` step is a scene that is
+    /// visible without input: it changes nothing but the count.
+    @MainActor func follow(_ step: SceneStep?, of scene: UUID, pause: @escaping @MainActor () async -> Void) async {
+        let isInBackground = engine.state.with { state in
+            if step == .background { state.scenes.remove(scene) } else { state.scenes.insert(scene) }
+            return state.scenes.isEmpty
+        }
+        if step == .active {
+            engine.state.with { $0.pausing }?.cancel()
+            enteredForeground()
+        } else if isInBackground {
+            let pausing = Task { await pause() }
+            engine.state.with { $0.pausing = pausing }
+            await pausing.value
         }
     }
 }

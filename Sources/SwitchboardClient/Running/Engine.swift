@@ -29,6 +29,10 @@ final class Engine: Sendable {
         var loggedReason: ConnectionStatus.Reason.Code?
         /// The last number that was issued.
         var numbers = 0
+        /// The app's scenes that are not in the background.
+        var scenes: Set<UUID> = []
+        /// The pause that a return of the app cancels.
+        var pausing: Task<Void, Never>?
         /// Waiting callers, by ticket.
         var waiters: [Int: CheckedContinuation<Result<JSONValue, SwitchboardError>, Never>] = [:]
         /// The iterators of topics, by listener.

@@ -4,22 +4,21 @@
     public import SwiftUI
 
     extension SwitchboardClient {
-        /// Tells the client the phase of the app's scene; cancel the task at the next phase.
+        /// Follows the phase of one of the app's scenes.
         ///
-        /// In the foreground the connection is checked, or replaced, and topics resume. In the background unanswered
-        /// calls have up to 20 seconds, then the connection ends before the system freezes the app. On macOS, which
-        /// does not freeze apps, the connection stays. The modifier `pausesInBackground` calls it for each phase.
-        @MainActor public func follow(_ phase: ScenePhase) async {
-            switch phase {
-            case .active: enteredForeground()
-            case .background:
-                #if os(macOS)
-                    enteredBackground()
-                #else
-                    await pauseWithSystemTime()
-                #endif
-            default: break
-            }
+        /// On macOS, which does not freeze apps, the connection stays.
+        @MainActor func follow(_ phase: ScenePhase, of scene: UUID) async {
+            let step: SceneStep? =
+                switch phase {
+                case .active: .active
+                case .background: .background
+                default: nil
+                }
+            #if os(macOS)
+                await follow(step, of: scene) { self.enteredBackground() }
+            #else
+                await follow(step, of: scene) { await self.pauseWithSystemTime() }
+            #endif
         }
 
         #if !os(macOS)
@@ -32,15 +31,18 @@
                 } onCancel: {
                     pausing.cancel()
                 }
-                // The system's end cancels the wait, too, and then the app has not returned.
-                if !Task.isCancelled, time.hasExpired { suspend() }
+                // The system's end cancels the wait, too, and then no scene has returned.
+                if time.hasExpired, engine.state.with({ $0.scenes.isEmpty }) { suspend() }
                 time.end()
             }
         #endif
     }
 
     extension View {
-        /// Ends a client's connection in the background, and resumes it in the foreground: for the root view of an app.
+        /// Ends a client's connection in the background, and resumes it in the foreground: for the root view of a scene.
+        ///
+        /// In the background unanswered calls have up to 20 seconds, then the connection ends before the system freezes the
+        /// app. In the foreground each topic resumes at its position. An app with several scenes pauses with the last one.
         public func pausesInBackground(_ client: SwitchboardClient) -> some View {
             modifier(SceneFollowing(client: client))
         }
@@ -51,9 +53,10 @@
         /// The app's client.
         let client: SwitchboardClient
         @Environment(\.scenePhase) private var phase
+        @State private var scene = UUID()
 
-        /// The view, with a task for each phase; a new phase cancels the former task.
-        func body(content: Content) -> some View { content.task(id: phase) { await client.follow(phase) } }
+        /// The view, with a task for each phase.
+        func body(content: Content) -> some View { content.task(id: phase) { await client.follow(phase, of: scene) } }
     }
 
     #if !os(macOS)

@@ -158,6 +158,29 @@
             await running.value
         }
 
+        @Test("an app pauses with the last of its scenes, and the first that is back ends the pause")
+        func scenes() async throws {
+            let gateway = ScriptedGateway()
+            let client = gateway.client()
+            client.start()
+            try await until { client.currentStatus.isReady }
+            let (one, other) = (UUID(), UUID())
+            await client.follow(.active, of: one) {}
+            await client.follow(nil, of: other) {}
+            await client.follow(.background, of: one) { Issue.record("another scene is visible") }
+            #expect(client.currentStatus.isReady)
+            gateway.state.with { $0.isMute = true }
+            let call = Task { try? await client.call("vote", [1]) }
+            try await until { client.pendingCalls.count == 1 }
+            let pausing = Task { await client.follow(.background, of: other) { await client.pauseInBackground() } }
+            try await until { client.engine.state.with { $0.statusReaders.count == 1 } }
+            await client.follow(.active, of: one) {}
+            await pausing.value
+            #expect(client.currentStatus.isReady, "it was back before its time had passed")
+            client.stop()
+            await call.value
+        }
+
         @Test(
             "an app that returns before its time has passed keeps its connection; a silent gateway costs the time only")
         func returns() async throws {
