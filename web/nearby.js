@@ -1,7 +1,7 @@
 // Listeners nearby: the guest's place, its privacy and its track go out; who is near comes in on `user:ID`.
 import { Circle, distanceText, metresOf, placeOf } from '/circle.js';
 import { element, make, say } from '/dom.js';
-import { ask } from '/http.js';
+import { asking } from '/http.js';
 import { CityMap } from '/map.js';
 import { operationId } from '/switchboard.js';
 
@@ -14,7 +14,7 @@ const sendEveryMs = 5_000;
 const signEveryMs = 240_000;
 
 export class NearbyPanel {
-  #guest;
+  #ask;
   #circle = new Circle();
   #map = new CityMap((place, isOver) => this.#moved(place, isOver));
   #place = null;
@@ -27,8 +27,8 @@ export class NearbyPanel {
   /** Counts what was heard, so that an answer that is older than an event is not believed. */
   #heard = 0;
 
-  constructor(guest, own) {
-    this.#guest = guest;
+  constructor(guest, own, wire) {
+    this.#ask = asking(guest, wire);
     element('nearby-privacy').addEventListener('change', () => this.#setPrivacy({
       visible: element('nearby-visible').value, rounding: Number(element('nearby-rounding').value),
     }));
@@ -74,7 +74,7 @@ export class NearbyPanel {
       if (this.#place === null) return;
       before = this.#heard;
       try {
-        const told = await ask(this.#guest, 'GET', '/v1/nearby');
+        const told = await this.#ask('GET', '/v1/nearby');
         if (before === this.#heard) this.#circle.replace(told);
       } catch (error) {
         // The place has expired, or the store behind the gateway is another: it is sent again.
@@ -122,7 +122,7 @@ export class NearbyPanel {
     keep(this.#ownId, place);
     const before = this.#heard;
     try {
-      const told = await ask(this.#guest, 'PUT', '/v1/location', { ...placeOf(place), city: 'Demo' });
+      const told = await this.#ask('PUT', '/v1/location', { ...placeOf(place), city: 'Demo' });
       if (this.#place === null) return;
       if (before === this.#heard) this.#circle.replace(told);
       else this.#refresh();
@@ -160,7 +160,7 @@ export class NearbyPanel {
     if (name === '') return element('nearby-song').focus();
     try {
       const track = { id: `demo-${operationId()}`, name, artist, duration: 180, isPlaying };
-      await ask(this.#guest, 'PUT', '/v1/track', track);
+      await this.#ask('PUT', '/v1/track', track);
       say('nearby-own-track', isPlaying ? `You listen to ${name}` : '');
     } catch (error) {
       say('nearby-track-problem', error.message);
@@ -170,7 +170,7 @@ export class NearbyPanel {
   async #do(method, path, body) {
     this.#complain(null);
     try {
-      return await ask(this.#guest, method, path, body) ?? {};
+      return await this.#ask(method, path, body) ?? {};
     } catch (error) {
       this.#complain(error);
       return null;
