@@ -80,6 +80,9 @@ def test_no_more_frames_are_kept_than_200_and_long_ones_are_cut(shop):
     expect(frames(page).first).to_contain_text('"number": 260')
     expect(frames(page)).to_have_count(200)
     expect(frames(page).last).not_to_contain_text("Connecting")
+    # The list scrolls by itself, and the page ends below it.
+    end = page.locator("footer").bounding_box()
+    assert page.evaluate("document.documentElement.scrollHeight") - end["y"] - end["height"] < 100
     connection.send("long", {"text": "a" * 40_000}, topic="shop:demo", offset=261)
     expect(frames(page).first).to_contain_text("characters more")
     assert len(frames(page).first.inner_text()) < 17_000
@@ -163,6 +166,29 @@ def test_the_frames_are_used_by_the_keyboard_and_can_be_copied(shop):
     assert "token-of-guest-a" not in copied and '"token": "***"' in copied
     page.keyboard.press("Tab")
     expect(page.get_by_role("list", name="Frames, newest first")).to_be_focused()
+
+
+# The boxes of the shown tab that lie upon each other.
+OVERLAPS = """() => {
+    const cards = [...document.querySelectorAll('.card')].filter((card) => card.checkVisibility());
+    const lie = (one, other) => one.left < other.right - 1 && other.left < one.right - 1
+        && one.top < other.bottom - 1 && other.top < one.bottom - 1;
+    return cards.flatMap((card, index) => cards.slice(index + 1)
+        .filter((other) => lie(card.getBoundingClientRect(), other.getBoundingClientRect()))
+        .map((other) => `${card.getAttribute('aria-labelledby')} ${other.getAttribute('aria-labelledby')}`));
+}"""
+
+
+@pytest.mark.parametrize("tab", ["shop", "session", "chat", "orders", "nearby"])
+def test_the_frames_lie_below_everything_else_of_their_tab(page, gateway, tab):
+    answer_requests(page, "**/v1/**", lambda *_: (404, {}))
+    page.goto(f"{gateway.url}#{tab}")
+    gateway.connection().authenticate()
+    for width in (360, 800, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.locator(f"#frames-{tab}-toggle").is_visible()
+        assert page.evaluate(OVERLAPS) == []
+    page.tolerated.append("status of 404")
 
 
 @pytest.mark.thorough
