@@ -3,7 +3,7 @@ import { ChatPanel } from '/chat.js';
 import { showConnection } from '/connection.js';
 import { FramesView } from '/frames.js';
 import { Guest } from '/guest.js';
-import { followInspector } from '/inspector_link.js';
+import { startInspector } from '/inspector_tab.js';
 import { NearbyPanel } from '/nearby.js';
 import { OrderPanel } from '/orders.js';
 import { OwnTopic } from '/own_topic.js';
@@ -42,6 +42,6 @@ new Tabs([
   { tab: 'chat', name: 'Messages', place: 'the conversations', start: () => new ChatPanel(client, guest, own) },
   { tab: 'orders', name: 'Orders', place: 'the order', start: () => new OrderPanel(origin, guest, wires.orders) },
   { tab: 'nearby', name: 'Hearby', place: 'the map', start: () => new NearbyPanel(guest, own, wires.nearby) },
+  { tab: 'inspector', name: 'Inspector', place: 'the inspector', start: startInspector },
 ]);
 guest.start();
-followInspector();

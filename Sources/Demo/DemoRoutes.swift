@@ -1,4 +1,5 @@
 import HTTPSurface
+import WebPages
 
 /// The demo's pages, and the paths below `/demo` that they request: guests, the order, phones, the inspector.
 ///
@@ -21,8 +22,10 @@ struct DemoRoutes: ExtraRoutes {
     }
 
     func answers(_ request: HTTPRequest, _ respond: @escaping Respond) -> Bool {
-        if PageRoute.answers(request, respond) { return true }
         let segments = request.segments
+        // The page shows the inspector in a frame, and only this origin's pages may.
+        let frames: WebPages.Frames = segments.first == "inspector" ? .framedByOwn : .framesOwn
+        if PageRoute.answers(request, frames: frames, respond) { return true }
         guard segments.first == "demo", segments.count >= 2 else { return false }
         switch (segments[1], segments.count) {
         case ("guest", 2):
