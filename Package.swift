@@ -183,6 +183,7 @@ let package = Package(
             [
                 "Calls", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "Gateway", "HTTPCodec",
                 "HTTPSurface", "Operations", "Reactors", "RedisLink", "Rights", "Service", "Connections", "WebPages",
+                "WebSocketCodec",
             ]),
         room(
             "Worker",

@@ -7,6 +7,7 @@ import { startInspector } from '/inspector_tab.js';
 import { NearbyPanel } from '/nearby.js';
 import { OrderPanel } from '/orders.js';
 import { OwnTopic } from '/own_topic.js';
+import { People } from '/people.js';
 import { SessionPanel } from '/session.js';
 import { startShop } from '/shop.js';
 import { SwitchboardClient } from '/switchboard.js';
@@ -31,17 +32,18 @@ const client = new SwitchboardClient(`${origin}/ws`, { WebSocket: tapped(wires.s
 showConnection(client);
 const guest = new Guest(client);
 const own = new OwnTopic(client, guest);
+const people = new People(guest);
 
 for (const [tab, wire] of Object.entries(wires)) new FramesView(tab, wire);
 new Tabs([
   { tab: 'shop', name: 'The Cut Club', place: 'the shop', start: () => startShop(client, guest, own) },
   {
     tab: 'session', name: 'QueueUp', place: 'the session',
-    start: () => new SessionPanel(origin, guest, wires.session),
+    start: () => new SessionPanel(origin, guest, people, wires.session),
   },
-  { tab: 'chat', name: 'Messages', place: 'the conversations', start: () => new ChatPanel(client, guest, own) },
+  { tab: 'chat', name: 'Messages', place: 'the conversations', start: () => new ChatPanel(client, guest, own, people) },
   { tab: 'orders', name: 'Orders', place: 'the order', start: () => new OrderPanel(origin, guest, wires.orders) },
-  { tab: 'nearby', name: 'Hearby', place: 'the map', start: () => new NearbyPanel(guest, own, wires.nearby) },
+  { tab: 'nearby', name: 'Hearby', place: 'the map', start: () => new NearbyPanel(guest, own, people, wires.nearby) },
   { tab: 'inspector', name: 'Inspector', place: 'the inspector', start: startInspector },
-]);
+], (tab) => people.visit(tab));
 guest.start();

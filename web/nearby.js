@@ -3,6 +3,7 @@ import { Circle, distanceText, metresOf, placeOf } from '/circle.js';
 import { element, make, say } from '/dom.js';
 import { asking } from '/http.js';
 import { CityMap } from '/map.js';
+import { away } from '/people.js';
 import { operationId } from '/switchboard.js';
 
 const storedAs = 'switchboard.place';
@@ -27,7 +28,7 @@ export class NearbyPanel {
   /** Counts what was heard, so that an answer that is older than an event is not believed. */
   #heard = 0;
 
-  constructor(guest, own, wire) {
+  constructor(guest, own, people, wire) {
     this.#ask = asking(guest, wire);
     element('nearby-privacy').addEventListener('change', () => this.#setPrivacy({
       visible: element('nearby-visible').value, rounding: Number(element('nearby-rounding').value),
@@ -40,6 +41,7 @@ export class NearbyPanel {
     });
     element('nearby-silence').addEventListener('click', () => this.#setTrack(false));
     guest.follow((userId) => this.#identify(userId));
+    people.follow(({ people: some }) => some.length > 0 && this.#meet());
     own.listen({
       live: ({ recovered }) => !recovered && this.#refresh(),
       event: (name, data) => this.#event(name, data),
@@ -87,11 +89,15 @@ export class NearbyPanel {
 
   // The own place.
 
-  /** Somewhere in the middle, so that two windows see each other. */
   #enter() {
-    const some = () => Math.round((Math.random() - 0.5) * 1_000);
-    this.#moved({ east: some(), north: some() }, true);
+    away.set('nearby', false);
+    this.#moved(somewhere(), true);
     element('nearby-map').focus();
+  }
+
+  /** Where people are, the guest is on the map at the first look, unless the guest has left it. */
+  #meet() {
+    if (this.#place === null && this.#ownId !== null && !away.is('nearby')) this.#moved(somewhere(), true);
   }
 
   #moved(place, isOver) {
@@ -136,6 +142,7 @@ export class NearbyPanel {
     for (const timer of [this.#sendTimer, this.#signTimer]) clearTimeout(timer);
     [this.#sendTimer, this.#place, this.#sent] = [null, null, null];
     keep(this.#ownId, null);
+    away.set('nearby', true);
     this.#circle.clear();
     this.#draw();
     await this.#do('DELETE', '/v1/location');
@@ -197,6 +204,12 @@ export class NearbyPanel {
       element(id).hidden = !isShown;
     }
   }
+}
+
+/** A place in the middle, so that two windows see each other. */
+function somewhere() {
+  const some = () => Math.round((Math.random() - 0.5) * 1_000);
+  return { east: some(), north: some() };
 }
 
 /** Where this window's guest was, for a reload; the gateway tells it to nobody. */

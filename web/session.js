@@ -3,6 +3,7 @@ import { arrange, colour, element, make, say } from '/dom.js';
 import { asking } from '/http.js';
 import { Listening } from '/listening.js';
 import { PathSocket } from '/path_socket.js';
+import { away } from '/people.js';
 import { operationId } from '/switchboard.js';
 import { askedFor } from '/tabs.js';
 import { tapped } from '/wire.js';
@@ -19,11 +20,14 @@ export class SessionPanel {
   #session = null;
   #socket = null;
   #rows = new Map();
+  /** The code of the people's session, '' without one, and whether the guest is known to be in none. */
+  #openCode = '';
+  #isOutside = false;
   /** Whether an event came while the whole was being asked for. */
   #isStale = false;
   #isAsking = false;
 
-  constructor(origin, guest, wire) {
+  constructor(origin, guest, people, wire) {
     this.#origin = origin;
     this.#guest = guest;
     this.#ask = asking(guest, wire);
@@ -36,7 +40,7 @@ export class SessionPanel {
     });
     on('session-door', 'submit', () => this.#enter('join'));
     on('session-create', 'click', () => this.#enter('create'));
-    on('session-leave', 'click', () => this.#do('POST', '/sessions/leave').then((left) => left && this.#close()));
+    on('session-leave', 'click', () => this.#leave());
     on('session-skip', 'click', () => this.#skip());
     on('session-next', 'click', () => this.#do('POST', '/sessions/song_finished', {
       queued_song_id: this.#session.current?.id,
@@ -46,6 +50,10 @@ export class SessionPanel {
     }));
     on('song-form', 'submit', () => this.#add());
     guest.follow((userId) => this.#identify(userId, code));
+    people.follow(({ session }) => {
+      this.#openCode = session;
+      this.#joinPeople();
+    });
   }
 
   async #identify(userId, code) {
@@ -57,22 +65,39 @@ export class SessionPanel {
     } catch (error) {
       // Who comes by a link joins at once; who is in no session sees the door.
       if (error.code !== 404) return this.#complain(error);
-      if (code !== '') this.#enter('join');
+      if (code !== '') return this.#enter('join');
+      this.#isOutside = true;
+      this.#joinPeople();
     }
+  }
+
+  /** Joins the people's session at the first look; whoever left it finds its code at the door. */
+  #joinPeople() {
+    if (!this.#isOutside || this.#openCode === '') return;
+    this.#isOutside = false;
+    element('session-code').value = this.#openCode;
+    if (!away.is('session')) this.#enter('join', false);
   }
 
   // Coming and going.
 
-  async #enter(way) {
+  async #enter(way, isAsked = true) {
     const field = element('session-code');
     this.#complain(null);
     try {
       this.#open(await this.#ask('POST', `${root}/sessions/${way}`, { join_code: field.value.trim() }));
-      element('session-name').focus();
+      away.set('session', false);
+      if (isAsked) element('session-name').focus();
     } catch (error) {
       this.#complain(error);
-      field.focus();
+      if (isAsked) field.focus();
     }
+  }
+
+  async #leave() {
+    if (await this.#do('POST', '/sessions/leave') === null) return;
+    away.set('session', true);
+    this.#close();
   }
 
   #open(told) {

@@ -33,8 +33,8 @@ final class DemoRunner: NodeResident {
     private let connections = Count()
     private var setUps = 0
     private var lastMs: Int
-    /// The shop's time, milliseconds since the demo began.
-    private var clockMs = 0
+    /// The shop's time, milliseconds since the first morning; it begins when guests are being served.
+    private var clockMs = DemoClock.ms(day: 0, minute: DemoClock.openMinutes.lowerBound + 40)
     private var lookMs = 0
     /// Bookings of others at the last look: one seen twice is not about to end.
     private var strangers: Set<String> = []

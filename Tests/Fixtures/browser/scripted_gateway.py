@@ -219,6 +219,8 @@ class ScriptedGateway:
             guest = {"token": f"token-of-{name}", "userId": name, "shopId": "demo", "challengeId": "demo",
                      "code": "c0de"}
             return _response("application/json", json.dumps(guest).encode())
+        if path == "/demo/people":
+            return _response("application/json", b'{"people": [], "session": ""}')
         if path not in FILES:
             return socket.respond(http.HTTPStatus.NOT_FOUND, "no such page\n")
         file = FILES[path]
