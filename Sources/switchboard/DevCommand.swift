@@ -51,7 +51,7 @@ struct DevCommand {
         if courier == nil {
             log.write(.warn, "switchboard-courier is not beside this program: no search, no pushes", [])
         }
-        let demo = settings.demo ? try DemoShop.start(gateway, log: log) : nil
+        let demo = settings.demo ? try DemoShop.start(gateway, people: people, log: log) : nil
         defer { demo?.stop() }
         let town = try startPeople(people, gateway, node, log)
         defer { town?.stop() }

@@ -16,6 +16,7 @@ public final class DemoPeople: Sendable {
     private struct State: Sendable {
         var visits: [Visit] = []
         var sessionCode = ""
+        var isShopVisited = false
     }
 
     private let state = Guarded(State())
@@ -46,6 +47,7 @@ public final class DemoPeople: Sendable {
     /// Notes that a guest looks at a tab.
     func note(_ visit: Visit) {
         state.withLock { state in
+            if visit.tab == "shop" { state.isShopVisited = true }
             if state.visits.count < DemoPeople.visitsMax { state.visits.append(visit) }
         }
     }
@@ -55,6 +57,14 @@ public final class DemoPeople: Sendable {
         state.withLock { state in
             defer { state.visits = [] }
             return state.visits
+        }
+    }
+
+    /// Whether a guest has looked at the shop since the last call, for the customers there.
+    func takeShopVisit() -> Bool {
+        state.withLock { state in
+            defer { state.isShopVisited = false }
+            return state.isShopVisited
         }
     }
 

@@ -5,8 +5,9 @@ extension PeopleTown {
     /// Least time between two pushes to a visitor's phone, milliseconds, and the most of them.
     private static var pushEveryMs: Int { 60_000 }
     private static var pushesMax: Int { 5 }
-    /// Time between two orders, milliseconds.
+    /// Time between two orders while a visitor looks on, and the least between any two, milliseconds.
     private static var orderEveryMs: Int { 30_000 }
+    private static var orderLeastMs: Int { 8_000 }
 
     /// The id of a direct conversation: both users, sorted.
     func chat(_ person: Int, with visitor: String) -> String {
@@ -60,13 +61,23 @@ extension PeopleTown {
         agenda.add(.push(visitor: visitor), atMs: nowMs + 800)
     }
 
-    /// An order, and the next one while somebody looks.
+    /// A visitor looks at the orders: one begins now, or when the last one is over.
+    mutating func planOrder() {
+        ordersUntilMs = nowMs + 2 * Self.attentionMs
+        let atMs = max(nowMs + 300, orderedMs.map { $0 + Self.orderLeastMs } ?? 0)
+        if let due = orderDueMs, due <= atMs { return }
+        orderDueMs = atMs
+        agenda.add(.order, atMs: atMs)
+    }
+
+    /// An order, and the next one while somebody looks; one that was planned before an earlier one is left out.
     mutating func order() {
-        guard nowMs < ordersUntilMs else {
-            isOrdering = false
-            return
-        }
+        guard let due = orderDueMs, nowMs >= due else { return }
+        orderDueMs = nil
+        guard nowMs < ordersUntilMs else { return }
         orders += 1
+        orderedMs = nowMs
+        orderDueMs = nowMs + Self.orderEveryMs
         decided.append(.order(fails: orders % 4 == 0))
         agenda.add(.order, atMs: nowMs + Self.orderEveryMs)
     }

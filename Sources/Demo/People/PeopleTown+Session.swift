@@ -8,6 +8,8 @@ extension PeopleTown {
     private static var attemptsMax: Int { 90 }
     /// Songs that wait, from which on no more are added.
     private static var queueMax: Int { 5 }
+    /// Songs that wait, below which one is added at once.
+    private static var queueMin: Int { 3 }
     /// Songs of the queue that are noted.
     private static var notedMax: Int { 100 }
 
@@ -86,7 +88,12 @@ extension PeopleTown {
     /// The song that plays is over.
     mutating func endSong() {
         guard let current = session?.current, session?.queue.isEmpty == false else { return }
-        call(host, "song_finished", Members().with("queued_song_id", current))
+        end(current)
+    }
+
+    /// A song is over; one that does not play any more changes nothing.
+    mutating func end(_ song: String) {
+        call(host, "song_finished", Members().with("queued_song_id", song))
     }
 
     /// The queue has changed; two people like what a visitor has added.
@@ -101,12 +108,25 @@ extension PeopleTown {
         }
         let ids = ids(queue)
         session?.queue = ids
+        if ids.count < Self.queueMin { agenda.add(.request, atMs: nowMs + 800) }
     }
 
-    /// Somebody wants to skip the song, and the people never begin with it: so many join that it is skipped.
+    /// Somebody wants to skip the song, and the people never begin with it: all join.
+    ///
+    /// Visitors who have closed their windows still take part. Where they are so many that it takes more, the host
+    /// plays the next song.
     mutating func joinSkip() {
         guard session?.isSkipping == false else { return }
+        guard let song = session?.current else { return }
         session?.isSkipping = true
-        for person in 0..<3 { agenda.add(.skip(person), atMs: nowMs + 1_100 * (person + 1)) }
+        for person in names.indices { agenda.add(.skip(person, song: song), atMs: nowMs + 900 * (person + 1)) }
+        agenda.add(.end(song: song), atMs: nowMs + 1_000 * (names.count + 2))
+    }
+
+    /// Asks to skip a song while it plays.
+    ///
+    /// Later the wish would be for the next song, and the others would join it.
+    mutating func skip(_ person: Int, _ song: String) {
+        if session?.current == song { call(person, "request_skip", Members()) }
     }
 }

@@ -16,7 +16,8 @@ struct PeopleTown<Random: RandomNumberGenerator> {
         case openSession(attempt: Int)
         case join(Int)
         case agree(Int, song: String)
-        case skip(Int)
+        case skip(Int, song: String)
+        case end(song: String)
         case greet(Int, visitor: String)
         case push(visitor: String)
         case type(Int, chat: String)
@@ -64,9 +65,10 @@ struct PeopleTown<Random: RandomNumberGenerator> {
     var orders = 0
     /// Time of the last visit; `nil` before the first.
     var visitedMs: Int?
-    /// Until when orders follow each other, and whether one is planned.
+    /// Until when orders follow each other, when the last one began, and when the next one begins.
     var ordersUntilMs = 0
-    var isOrdering = false
+    var orderedMs: Int?
+    var orderDueMs: Int?
     /// The last message that was answered, by person and conversation.
     var answered: [String: String] = [:]
     /// Conversations in which an answer is being written.
@@ -130,7 +132,8 @@ struct PeopleTown<Random: RandomNumberGenerator> {
             agenda.add(happening, atMs: nowMs + 30_000)
             if isWatched { endSong() }
         case .agree(let person, let song): vote(person, on: song, 1)
-        case .skip(let person): call(person, "request_skip", Members())
+        case .skip(let person, let song): skip(person, song)
+        case .end(let song): end(song)
         case .greet(let person, let visitor): greet(person, visitor)
         case .push(let visitor): say(2, to: visitor, PeopleWords.push(chance(0...999)))
         case .type(let person, let chat): call(person, "typing", Members().with("conversationId", chat))
@@ -174,10 +177,7 @@ struct PeopleTown<Random: RandomNumberGenerator> {
             agenda.add(.greet(0, visitor: visit.user), atMs: nowMs + 400)
             agenda.add(.greet(1, visitor: visit.user), atMs: nowMs + 2_500)
         case "orders":
-            ordersUntilMs = nowMs + 2 * Self.attentionMs
-            guard !isOrdering else { return }
-            isOrdering = true
-            agenda.add(.order, atMs: nowMs + 300)
+            planOrder()
         case "phone": planPush(visit.user)
         default: break
         }
