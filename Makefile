@@ -61,6 +61,10 @@ fleet: product bench venv ## ROUNDS=5 of each fault of a Sentinel group, then of
 	.venv/bin/python Tests/Chaos/apps_rounds.py --on group --rounds $(or $(ROUNDS),5) $(if $(SEED),--seed $(SEED))
 	.venv/bin/python Tests/Chaos/apps_rounds.py --on cluster --rounds $(or $(ROUNDS),5) $(if $(SEED),--seed $(SEED))
 
+.PHONY: mixed
+mixed: product bench venv ## The version before and this one on one Redis, forward and back, under chaos; SEED=n repeats
+	.venv/bin/python Tests/Chaos/mixed_versions.py $(if $(SEED),--seed $(SEED))
+
 .PHONY: chaos-clients
 chaos-clients: product venv ## The same faults with the libraries for apps as clients, in Swift and JavaScript; SECONDS=60, SEED=n
 	swift build --configuration release --package-path Tests/Chaos/apps --scratch-path .build/apps
@@ -91,6 +95,10 @@ thorough: packages-test products venv ## Run the tests that cost much and seldom
 .PHONY: autobahn
 autobahn: packages-test product venv ## Run the Autobahn WebSocket conformance suite against a gateway
 	AUTOBAHN_DEFLATE=all .venv/bin/python -m pytest -ra -m '' Tests/Conformance $(PYTEST)
+
+.PHONY: docs
+docs: venv ## Make one page of the documentation, with search and without any network: .build/docs/index.html
+	.venv/bin/python scripts/docs.py .build/docs/index.html
 
 .PHONY: bench-peers
 bench-peers: packages-bench product bench ## Measure gateway, floor and peers side by side; PEERS= RATES= STEPS= SECONDS= for a part

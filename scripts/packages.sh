@@ -14,6 +14,7 @@ readonly test_packages=(
     nginx libnginx-mod-stream   # both deployments of deploy/ are run
     chromium-headless-shell     # the page at / is opened in a real browser
     nodejs node-ws node-typescript # clients/js
+    php-cli node-react node-react-dom # samples of docs/
     python3 python3-venv        # the clients under test and their runner
     redis-tools curl openssl    # what an operator would type
     faketime                    # the wall clock jumps
