@@ -29,10 +29,10 @@ extension PeopleTown {
         ask(host, "create_listening", Members().with("join_code", code), .creation(attempt: attempt))
     }
 
-    mutating func created(_ told: JSON.Value?, _ attempt: Int) {
+    /// The host's session, or the code of a refusal; a code that another session has is not the last one.
+    mutating func created(_ told: JSON.Value?, _ attempt: Int, refusal: String?) {
         if let told { return enter(told) }
-        // The code belongs to another session, or the gateway is busy.
-        guard attempt < Self.attemptsMax else { return }
+        guard refusal == "code_taken", attempt < Self.attemptsMax else { return }
         agenda.add(.openSession(attempt: attempt + 1), atMs: nowMs + 500)
     }
 

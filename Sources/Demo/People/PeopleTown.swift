@@ -202,7 +202,7 @@ struct PeopleTown<Random: RandomNumberGenerator> {
         switch call.purpose {
         case .none: break
         case .session: learnSession(told)
-        case .creation(let attempt): created(told, attempt)
+        case .creation(let attempt): created(told, attempt, refusal: refusal)
         case .greeting(let visitor):
             guard let messages = told?["messages"], messages.kind == .array,
                 messages.members.allSatisfy({ _ in false })
