@@ -201,7 +201,8 @@ let package = Package(
             "Demo",
             [
                 "Calls", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "Gateway", "HTTPCodec",
-                "HTTPSurface", "Operations", "Reactors", "RedisLink", "Rights", "Service", "Connections",
+                "HTTPSurface", "Operations", "Reactors", "RedisLink", "Rights", "Service", "Connections", "WebPages",
+                "WebSocketCodec",
             ]),
         room(
             "Worker",

@@ -41,7 +41,9 @@ struct DevCommand {
         log.started(.gateway)
         let program = CourierProgram.path
         let phones = program.map { _ in DemoPhones() }
-        let site = try DemoSite(gateway, apiKey: try StartFile.read(state.apiKey, bytesMax: 4_096), phones: phones)
+        let people = settings.demo && settings.people ? DemoPeople() : nil
+        let site = try DemoSite(
+            gateway, apiKey: try StartFile.read(state.apiKey, bytesMax: 4_096), phones: phones, people: people)
         let node = try GatewayNode(gateway, extraRoutes: site.routes, log: log)
         let worker = try WorkerNode.start(WorkerSettings(beside: gateway), log: log)
         defer { worker.stop() }
@@ -50,8 +52,10 @@ struct DevCommand {
         if courier == nil {
             log.write(.warn, "switchboard-courier is not beside this program: no search, no pushes", [])
         }
-        let demo = settings.demo ? try DemoShop.start(gateway, log: log) : nil
+        let demo = settings.demo ? try DemoShop.start(gateway, people: people, log: log) : nil
         defer { demo?.stop() }
+        let town = try startPeople(people, gateway, node, log)
+        defer { town?.stop() }
         let origin = "https://" + (node.addresses.tls?.description ?? "")
         let ready = { () throws(StartProblem) in
             try GatewayCommand.writeReadyFile(state.ready, node)
@@ -65,6 +69,13 @@ struct DevCommand {
     ) throws(StartProblem) -> DevCourier? {
         guard let program, let phones else { return nil }
         return try DevCourier(program: program, beside: gateway, phones: phones, state: settings.state)
+    }
+
+    private func startPeople(
+        _ people: DemoPeople?, _ gateway: GatewaySettings, _ node: GatewayNode, _ log: Log
+    ) throws(StartProblem) -> NodeThread? {
+        guard let people, let address = node.addresses.tls else { return nil }
+        return try people.start(gateway, at: address, log: log)
     }
 
     private func greet(_ origin: String) {

@@ -6,6 +6,8 @@ public struct DevSettings: Sendable, Equatable {
     public var state = StateDirectory(path: ".switchboard")
     /// Whether the demo shop runs.
     public var demo = true
+    /// Whether simulated people answer on the tabs of the demo's page; there are none without the demo shop.
+    public var people = true
     /// The Redis server program: a path, or a name looked up in `PATH`.
     public var redisServer = "redis-server"
     /// The gateway's settings, which already name the files of ``state`` and listen on 127.0.0.1.
@@ -36,6 +38,7 @@ extension DevSettings {
         port = values.integer("port").flatMap { UInt16(exactly: $0) } ?? port
         state = StateDirectory(path: values.text("state") ?? state.path)
         demo = values.boolean("demo", default: demo)
+        people = values.boolean("people", default: people)
         redisServer = values.text("redis-server") ?? redisServer
         gateway = GatewaySettings(values, file)
         fillGateway()

@@ -228,6 +228,8 @@ extension Setting {
     private static let dev: [Setting] = [
         Setting("port", .integer(0...65_535), [.dev], default: "8443", "Port of the gateway on this machine."),
         Setting("demo", .boolean, [.dev], default: "true", "Fill a demo shop with simulated traffic."),
+        Setting(
+            "people", .boolean, [.dev], default: "true", "Let simulated people answer on the tabs of the demo's page."),
         Setting("redis-server", .file, [.dev], default: "redis-server", "The Redis server program to start."),
         Setting(
             "state", .directory, [.dev, .token, .publish, .tail], default: ".switchboard",
