@@ -13,12 +13,15 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// Rooms that a message passes: their functions are specialised and inlined in the rooms above. For all rooms it would make
-/// the release build two thirds dearer, and nothing faster.
+/// Rooms that a message passes: their functions are specialised and inlined in the rooms above.
+///
+/// For all rooms it would make the release build two thirds dearer, and nothing faster.
 let inlined: [SwiftSetting] = [.unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))]
 
 /// Rooms whose state changes only by pure structs that call nobody: a release build does not check at run time that no two
-/// accesses to it overlap. The tests run a build that does (docs/decisions.md, D133).
+/// accesses to it overlap.
+///
+/// The tests run a build that does (docs/decisions.md, D133).
 let leaves: [SwiftSetting] = [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
 
 /// Settings of what apps depend on: no `unsafeFlags`, and no warning of a later compiler ends an app's build.
@@ -156,7 +159,8 @@ let package = Package(
                 "Configuration", "Connections", "Core", "Operations", "Reactors", "RedisLink", "Rights", "Service",
                 "Sessions", "Topics", "Traces", "Transports",
             ]),
-        room("Bus", ["Configuration", "Core", "Operations", "Reactors", "RedisLink", "Service", "Connections"], inlined),
+        room(
+            "Bus", ["Configuration", "Core", "Operations", "Reactors", "RedisLink", "Service", "Connections"], inlined),
         room(
             "Bridge",
             [
@@ -173,7 +177,8 @@ let package = Package(
         room(
             "Gateway",
             [
-                "Bridge", "Bus", "Calls", "CLinux", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "Fleet",
+                "Bridge", "Bus", "Calls", "CLinux", "Commands", "Configuration", "Core", "Dialects", "EventLogs",
+                "Fleet",
                 "HTTPCodec", "HTTPSurface", "Operations", "Presence", "Reactors", "RedisLink", "Rights", "Service",
                 "Sessions", "Topics", "Connections", "Traces", "Transports", "WebPages",
             ]),
@@ -190,11 +195,14 @@ let package = Package(
                 "Commands", "Configuration", "Core", "HTTPCodec", "Reactors", "RedisLink", "Rights", "Service",
                 "Connections",
             ]),
+        // The tests of packs: `switchboard test`.
+        room("PackTests", ["Commands", "Configuration", "Core", "Rights", "Worker"]),
         .executableTarget(
             name: "switchboard",
             dependencies: [
-                "CLinux", "Commands", "Configuration", "Core", "Demo", "Gateway", "HTTPCodec", "Operations", "Reactors",
-                "RedisLink", "Rights", "Service", "Connections", "WebSocketCodec", "Worker",
+                "CLinux", "Commands", "Configuration", "Core", "Demo", "Gateway", "HTTPCodec", "Operations",
+                "PackTests",
+                "Reactors", "RedisLink", "Rights", "Service", "Connections", "WebSocketCodec", "Worker",
             ],
             swiftSettings: strict),
 
@@ -282,6 +290,7 @@ let package = Package(
         tests("HTTPSurface", ["HTTPSurface", "Core", "EventLogs", "HTTPCodec"]),
         tests("Gateway", ["Gateway", "Commands", "Configuration", "Core", "EventLogs", "Rights", "Scripts"]),
         tests("Demo", ["Demo", "Core", "HTTPCodec", "Rights"]),
+        tests("PackTests", ["PackTests", "Commands", "Core"]),
         tests("Check", ["switchboard", "Configuration", "Core", "RedisLink"]),
     ] + fuzzers
 )

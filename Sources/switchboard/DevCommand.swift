@@ -31,11 +31,12 @@ struct DevCommand {
         try ProcessSetUp.run()
         let state = settings.state
         try prepare(state)
-        let gateway = try reachingRedis(settings.gateway, state)
         let lock = try lockState(state)
         defer { _ = lock }
-        let redis = try PrivateRedis(program: settings.redisServer, state: state)
+        let redis = try PrivateRedis(program: settings.redisServer, in: state.path, .lost)
         defer { redis.stop() }
+        var gateway = settings.gateway
+        gateway.redis = redis.url
         let log = try Log.make(gateway.log, gateway.logLevel, linesMax: gateway.limits.logLinesMax)
         defer { log.close() }
         let program = CourierProgram.path
@@ -80,27 +81,6 @@ struct DevCommand {
     }
 
     // MARK: State
-
-    /// The gateway's settings with the private Redis: a URL needs the socket's absolute path, percent-encoded.
-    private func reachingRedis(_ settings: GatewaySettings, _ state: StateDirectory) throws(StartProblem)
-        -> GatewaySettings
-    {
-        guard let absolute = Files.absolute(state.path) else {
-            throw StartProblem("\(state.path) cannot be found")
-        }
-        var url = "unix://"
-        for byte in (absolute + "/redis.sock").utf8 {
-            let isPlain =
-                ASCII.isLetter(byte) || ASCII.isDigit(byte)
-                || [UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_")].contains(byte)
-            url +=
-                isPlain
-                ? String(UnicodeScalar(byte)) : "%" + String(byte / 16, radix: 16) + String(byte % 16, radix: 16)
-        }
-        var settings = settings
-        settings.redis = url
-        return settings
-    }
 
     /// Makes missing files: directory, certificate, key for pushes, JWT secret, API key.
     ///

@@ -12,7 +12,8 @@ struct Switchboard {
         let result = Configuration.CommandLine.parse(
             arguments: arguments, environment: ProcessEnvironment.all, packs: ScriptLibrary.packs,
             readFile: { try? Files.read($0, bytesMax: 1 << 20) })
-        exit(result.exitCode(run))
+        // A script that runs tests tells a failed one from a mistake of its own.
+        exit(result.exitCode(usage: arguments.first == CommandName.test.rawValue ? 2 : 64, run))
     }
 
     private static func run(_ command: Command) throws(StartProblem) -> Int32 {
@@ -28,6 +29,7 @@ struct Switchboard {
         case .resetEpochs(let settings): try ResetEpochsCommand.run(settings)
         case .moveData(let settings): try MoveDataCommand.run(settings)
         case .types(let settings): try TypesCommand.run(settings)
+        case .test(let settings): TestCommand.run(settings)
         }
     }
 }

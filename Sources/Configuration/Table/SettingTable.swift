@@ -6,6 +6,7 @@ private let nodeAndDev: [CommandName] = [.dev, .gateway, .check]
 private let redisUsers: [CommandName] = [.gateway, .check, .worker, .courier, .resetEpochs]
 private let processes: [CommandName] = [.dev, .gateway, .check, .worker]
 private let readersOfScripts = processes + [.types]
+private let readersOfPacks = readersOfScripts + [.test]
 private let runningProcesses = processes + [.courier]
 private let runningAndReset = runningProcesses + [.resetEpochs]
 private let namers = runningAndReset + [.moveData]
@@ -126,7 +127,7 @@ extension Setting {
 
     private static let running: [Setting] = [
         Setting(
-            "config", .file, [.dev, .gateway, .check, .worker, .courier, .token, .resetEpochs, .types],
+            "config", .file, [.dev, .gateway, .check, .worker, .courier, .token, .resetEpochs, .types, .test],
             places: [.flag, .environment],
             "JSON file with settings; flags and environment override it."),
         Setting(
@@ -207,18 +208,18 @@ extension Setting {
 
     private static let policy: [Setting] = [
         Setting(
-            "packs", .packs, readersOfScripts, default: "barbershop",
+            "packs", .packs, readersOfPacks, default: "barbershop",
             "Serve these built-in packs of scripts, separated by commas; `all` (in dev), or `none` (lua/README.md)."),
         Setting(
             "scripts", .directory, readersOfScripts,
             "Serve the commands of this directory's Lua files beside the built-in ones (lua/README.md)."),
         Setting(
-            "pack-number", .text, readersOfScripts, repeatable: true,
+            "pack-number", .text, readersOfPacks, repeatable: true,
             "Choose a number of a pack, as in messaging.TEXT_MAX=5000 (docs/scripts/packs.md); the same on all processes."
         ),
         Setting("limit", .limit, runningAndReset, repeatable: true, "Change a limit; docs/limits.md lists them."),
         Setting(
-            "namespaces", .namespaces, readersOfScripts, default: "the apps' namespaces", places: .file,
+            "namespaces", .namespaces, readersOfPacks, default: "the apps' namespaces", places: .file,
             "Who may subscribe and publish in each namespace, and what it keeps."),
         Setting(
             "sockets", .sockets, nodeAndDev, default: "the apps' paths", places: .file,
@@ -228,7 +229,10 @@ extension Setting {
     private static let dev: [Setting] = [
         Setting("port", .integer(0...65_535), [.dev], default: "8443", "Port of the gateway on this machine."),
         Setting("demo", .boolean, [.dev], default: "true", "Fill a demo shop with simulated traffic."),
-        Setting("redis-server", .file, [.dev], default: "redis-server", "The Redis server program to start."),
+        Setting("redis-server", .file, [.dev, .test], default: "redis-server", "The Redis server program to start."),
+        Setting(
+            "filter", .text, [.test], places: .flag,
+            "Play only the cases with this text in their names; capitals do not count."),
         Setting(
             "state", .directory, [.dev, .token, .publish, .tail], default: ".switchboard",
             "Directory of dev's certificate, secrets and data."),
