@@ -12,4 +12,9 @@ export function followInspector() {
     }
     location.href = '/inspector';
   });
+  // The address that `switchboard dev` prints.
+  if (location.hash === '#inspector') {
+    history.replaceState(null, '', location.pathname);
+    element('open-inspector').click();
+  }
 }

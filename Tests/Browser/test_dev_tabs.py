@@ -270,6 +270,15 @@ def test_the_inspector_opens_signed_in(windows, gateway):
     assert gateway.api_key not in window.url
 
 
+def test_the_address_that_dev_prints_opens_the_inspector_signed_in(browser, gateway):
+    windows = Windows(browser)
+    window = windows.open(1100, 900)
+    window.goto(f"{gateway.https}/#inspector")
+    expect(window.get_by_role("heading", level=1, name="Fleet")).to_be_visible(timeout=START_MS)
+    expect(window.get_by_role("row").filter(has_text="gateway")).to_have_count(1)
+    windows.close()
+
+
 def test_only_the_pages_of_this_gateway_get_the_key(gateway):
     def ask(headers):
         request = urllib.request.Request(gateway.https + "/demo/inspector", method="POST", headers=headers)

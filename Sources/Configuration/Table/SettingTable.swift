@@ -134,7 +134,8 @@ extension Setting {
             "shards", .integer(0...1_024), nodeAndDev, default: "0", "Reactor threads; 0 means one for each core."),
         Setting(
             "drain-seconds", .integer(1...86_400), nodeAndDev, default: "20",
-            "Time to say goodbye to clients after SIGTERM; a short name for the limit drainMs."),
+            "Time to say goodbye to clients after SIGTERM; a short name for the limit drainMs."
+        ).inDev(default: "0.5"),
         Setting(
             "trace-bytes-max", .integer(0...4_294_967_296), nodeAndDev, default: "16777216",
             "Bytes for what became of sessions in the last hour, 0 for nothing; a short name for the limit traceBytesMax."
@@ -142,10 +143,13 @@ extension Setting {
         Setting(
             "ready-file", .file, runningProcesses,
             "Write the bound addresses here, as JSON, once everything is listening; a worker its pid, once it works."
-        ),
+        ).inDev(
+            default: "ready.json in the state directory",
+            "Write the bound addresses here, as JSON, once everything is listening."),
         Setting(
             "log", .choice(LogFormat.allCases.map(\.rawValue)), runningProcesses, default: "text",
-            "Form of the log on standard error."),
+            "Form of the log on standard error."
+        ).inDev("Form of the log, dev.log in the state directory; errors are on standard error, too."),
         Setting(
             "log-level", .choice(LogLevel.allCases.map(\.rawValue)), runningProcesses, default: "info",
             "The least important lines to log."),
@@ -179,10 +183,10 @@ extension Setting {
             "services", .services, [.courier], places: .file,
             "Services that a courier asks, by the names that scripts call them (docs/courier.md)."),
         Setting(
-            "webhooks", .webhooks, [.courier], places: .file,
+            "webhooks", .webhooks, [.dev, .courier], places: .file,
             "Receivers that a courier sends signed events to (docs/courier.md)."),
         Setting(
-            "outside-ca", .file, [.courier],
+            "outside-ca", .file, [.dev, .courier],
             "Trust the authorities of this PEM file for everything outside, instead of the system's."),
         Setting(
             "outside-proxy", .outsideURL, [.courier],
@@ -209,10 +213,14 @@ extension Setting {
     private static let policy: [Setting] = [
         Setting(
             "packs", .packs, readersOfPacks, default: "barbershop",
-            "Serve these built-in packs of scripts, separated by commas; `all` (in dev), or `none` (lua/README.md)."),
+            "Serve these built-in packs of scripts, separated by commas; `all`, or `none` (docs/scripts/packs.md)."
+        ).inDev(default: "all"),
         Setting(
             "scripts", .directory, readersOfScripts,
-            "Serve the commands of this directory's Lua files beside the built-in ones (lua/README.md)."),
+            "Serve the commands of this directory's Lua files beside the built-in ones (lua/README.md)."
+        ).inDev(
+            "Serve the commands of this directory's Lua files beside the built-in ones, and read them again when one changes."
+        ),
         Setting(
             "pack-number", .text, readersOfPacks, repeatable: true,
             "Choose a number of a pack, as in messaging.TEXT_MAX=5000 (docs/scripts/packs.md); the same on all processes."
@@ -229,6 +237,13 @@ extension Setting {
     private static let dev: [Setting] = [
         Setting("port", .integer(0...65_535), [.dev], default: "8443", "Port of the gateway on this machine."),
         Setting("demo", .boolean, [.dev], default: "true", "Fill a demo shop with simulated traffic."),
+        Setting(
+            "fresh", .boolean, [.dev], default: "false", places: .flag,
+            "Begin with an empty Redis: delete the data that the run before has left in the state directory."),
+        Setting(
+            "webhook", .serviceURL, [.dev], repeatable: true,
+            "Send the events of all topics that have a log to this receiver, signed with webhook-secret in the state directory."
+        ),
         Setting("redis-server", .file, [.dev, .test], default: "redis-server", "The Redis server program to start."),
         Setting(
             "filter", .text, [.test], places: .flag,
