@@ -210,11 +210,14 @@ let package = Package(
                 "Commands", "Configuration", "Core", "HTTPCodec", "Reactors", "RedisLink", "Rights", "Service",
                 "Connections",
             ]),
+        // The tests of packs: `switchboard test`.
+        room("PackTests", ["Commands", "Configuration", "Core", "Rights", "Worker"]),
         .executableTarget(
             name: "switchboard",
             dependencies: [
-                "CLinux", "Commands", "Configuration", "Core", "Demo", "Gateway", "HTTPCodec", "Operations", "Reactors",
-                "RedisLink", "Rights", "Service", "Connections", "WebSocketCodec", "Worker",
+                "CLinux", "Commands", "Configuration", "Core", "Demo", "Gateway", "HTTPCodec", "Operations",
+                "PackTests",
+                "Reactors", "RedisLink", "Rights", "Service", "Connections", "WebSocketCodec", "Worker",
             ],
             swiftSettings: strict),
 
@@ -302,6 +305,7 @@ let package = Package(
         tests("HTTPSurface", ["HTTPSurface", "Core", "EventLogs", "HTTPCodec"]),
         tests("Gateway", ["Gateway", "Commands", "Configuration", "Core", "EventLogs", "Rights", "Scripts"]),
         tests("Demo", ["Demo", "Core", "HTTPCodec", "Rights"]),
+        tests("PackTests", ["PackTests", "Commands", "Core"]),
         tests("Check", ["switchboard", "Configuration", "Core", "RedisLink"]),
     ] + fuzzers
 )

@@ -22,6 +22,8 @@ public enum CommandName: String, CaseIterable, Sendable {
     case moveData = "move-data"
     /// Prints the types of commands for programs of apps.
     case types
+    /// Plays the tests of a pack.
+    case test
     /// Prints help.
     case help
     /// Prints the version.
@@ -34,6 +36,7 @@ public enum CommandName: String, CaseIterable, Sendable {
         case .tail: "TOPIC..."
         case .resetEpochs: "[TOPIC...]"
         case .types: "typescript|swift"
+        case .test: "DIR"
         case .help: "[COMMAND]"
         default: ""
         }
@@ -53,6 +56,7 @@ public enum CommandName: String, CaseIterable, Sendable {
         case .resetEpochs: "After Redis was restored from a copy: begin new epochs, so that clients are told."
         case .moveData: "While nothing runs: give keys the names of another layout, here or in another Redis."
         case .types: "Print the types of commands, events and states, for the client libraries."
+        case .test: "Play the tests of a pack of scripts in a Redis of their own."
         case .help: "Print this text, or the settings of one command."
         case .version: "Print the version."
         }

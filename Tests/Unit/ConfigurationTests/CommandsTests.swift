@@ -20,6 +20,17 @@ import Testing
         #expect(dev.gateway.tlsCert == "d/cert.pem" && dev.gateway.redis == "unix://d/redis.sock")
         #expect(dev.gateway.limits.pingMs == 9)
         #expect(DevSettings().gateway.listen?.port == 8_443)
+        #expect(!dev.isFresh && dev.gateway.limits.drainMs == 500 && dev.webhooks == [])
+    }
+
+    @Test func devTakesTheTimeToDrainThatItIsGiven() {
+        for words in ["dev --drain-seconds 3 --fresh", "dev --limit drainMs=3000 --fresh"] {
+            guard case .dev(let dev) = run(read(words)) else {
+                Issue.record("dev was refused")
+                return
+            }
+            #expect(dev.gateway.limits.drainMs == 3_000 && dev.isFresh)
+        }
     }
 
     @Test func typesAreForOneLanguage() {
@@ -85,6 +96,8 @@ import Testing
         ("publish shop:1 e {", "switchboard publish: expected a JSON object: not valid JSON"),
         ("publish shop:1 e --insecure --ca c", "--insecure: choose one of --insecure and --ca"),
         ("publish shop:1 e --url https://x", "--url: needs --api-key-file: dev's key is not sent elsewhere"),
+        ("test", "switchboard test: expected the directory of one pack"),
+        ("test a b", #"switchboard test: expected the directory of one pack; got "a b""#),
         ("tail", "switchboard tail: name at least one topic, e.g. shop:42"),
         ("tail shop", #"switchboard tail: expected a topic such as shop:42; got "shop""#),
         ("tail shop:1 shop:2 --since a:1", "--since: goes with one topic; a position belongs to one log"),
