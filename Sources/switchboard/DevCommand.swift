@@ -38,6 +38,7 @@ struct DevCommand {
         defer { redis.stop() }
         let log = try Log.make(gateway.log, gateway.logLevel, linesMax: gateway.limits.logLinesMax)
         defer { log.close() }
+        log.started(.gateway)
         let program = CourierProgram.path
         let phones = program.map { _ in DemoPhones() }
         let site = try DemoSite(gateway, apiKey: try StartFile.read(state.apiKey, bytesMax: 4_096), phones: phones)

@@ -12,6 +12,7 @@ enum GatewayCommand {
         try ProcessSetUp.run()
         let log = try Log.make(settings.log, settings.logLevel, linesMax: settings.limits.logLinesMax)
         defer { log.close() }
+        log.started(.gateway)
         let node = try GatewayNode(settings, log: log)
         let ready = { () throws(StartProblem) in
             try writeReadyFile(settings.readyFile, node)
@@ -44,11 +45,22 @@ enum GatewayCommand {
                 onReady()
             }
             switch signal {
-            case 1: node.reload()
+            case 1: reload(node)
             case nil: continue
             default: return stop(node, settings.limits)
             }
         }
+    }
+
+    /// Reads the files again; `systemctl status` shows why they were refused.
+    ///
+    /// A node that does not listen yet is not reported, since systemd would take it for ready.
+    private static func reload(_ node: GatewayNode) {
+        guard node.isListening else { return node.reload() }
+        Supervisor.reloading()
+        node.reload()
+        Supervisor.status(node.reloadRefusal.map { "reload refused, nothing changed: " + $0 } ?? "")
+        Supervisor.ready()
     }
 
     private static func stop(_ node: GatewayNode, _ limits: Limits) -> Int32 {
