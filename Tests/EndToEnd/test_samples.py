@@ -248,7 +248,7 @@ def test_a_gateway_for_the_phone(place, app):
 
         eventually(listens, 20, "the second gateway")
         with place.running("sh", tail) as program:
-            eventually(heard, 10, "an event by way of the second gateway")
+            eventually(heard, 30, "an event by way of the second gateway")
             assert json.loads(program.stdout.read())["data"] == {"text": "to the phone"}
 
 
@@ -340,7 +340,7 @@ def test_the_files_of_a_group_are_for_machines(tmp_path):
 
 
 @pytest.mark.parametrize("name", [
-    "deploy/README.md#systemd:json", "docs/build/from-supabase.md#1-keys-and-tokens:json",
+    "deploy/README.md#install-the-package:json", "docs/build/from-supabase.md#1-keys-and-tokens:json",
     "docs/clients.md#supabase:json",
     "docs/build/from-centrifugo.md#the-settings:json", "docs/limits.md#limits:json",
     "docs/namespaces.md#sockets-by-path:json", "docs/run/cluster.md#starting-on-a-cluster:json",
