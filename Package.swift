@@ -196,6 +196,13 @@ let package = Package(
                 "HTTPCodec", "HTTPSurface", "Operations", "Presence", "Reactors", "RedisLink", "Rights", "Service",
                 "Sessions", "Topics", "Connections", "Traces", "Transports", "WebPages",
             ]),
+        // The terminal of operators, which asks all gateways.
+        room(
+            "Top",
+            [
+                "Calls", "CLinux", "Configuration", "Connections", "Core", "Fleet", "Operations", "Reactors",
+                "RedisLink", "Rights", "Service", "Transports",
+            ]),
         // The shop of `switchboard dev`.
         room(
             "Demo",
@@ -213,7 +220,7 @@ let package = Package(
             name: "switchboard",
             dependencies: [
                 "CLinux", "Commands", "Configuration", "Core", "Demo", "Gateway", "HTTPCodec", "Operations", "Reactors",
-                "RedisLink", "Rights", "Service", "Connections", "WebSocketCodec", "Worker",
+                "RedisLink", "Rights", "Service", "Connections", "Top", "WebSocketCodec", "Worker",
             ],
             swiftSettings: strict),
 
@@ -296,6 +303,7 @@ let package = Package(
             ]),
         tests("Transports", ["Transports", "Core", "Dialects", "Reactors", "Rights", "Topics", "Connections"]),
         tests("Fleet", ["Fleet", "Core", "Operations", "Rights"]),
+        tests("Top", ["Top", "Core"]),
         tests("Bus", ["Bus", "Core", "Operations", "RedisLink"]),
         tests("Bridge", ["Bridge", "Core"]),
         tests("HTTPSurface", ["HTTPSurface", "Core", "EventLogs", "HTTPCodec"]),

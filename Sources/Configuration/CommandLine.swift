@@ -24,6 +24,8 @@ public enum Command: Sendable, Equatable {
     case moveData(MoveDataSettings)
     /// Prints types.
     case types(TypesSettings)
+    /// Shows all nodes.
+    case top(TopSettings)
 }
 
 /// The result of reading a command line.
@@ -136,6 +138,7 @@ public enum CommandLine {
         case .resetEpochs: .resetEpochs(ResetEpochsSettings(&values, operands: operands))
         case .moveData: .moveData(MoveDataSettings(values))
         case .types: TypesSettings(&values, file, operands: operands).map { .types($0) }
+        case .top: .top(TopSettings(values))
         case .help, .version: nil
         }
     }

@@ -28,6 +28,7 @@ struct Switchboard {
         case .resetEpochs(let settings): try ResetEpochsCommand.run(settings)
         case .moveData(let settings): try MoveDataCommand.run(settings)
         case .types(let settings): try TypesCommand.run(settings)
+        case .top(let settings): try TopCommand.run(settings)
         }
     }
 }
