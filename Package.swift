@@ -196,6 +196,13 @@ let package = Package(
                 "HTTPCodec", "HTTPSurface", "Operations", "Presence", "Reactors", "RedisLink", "Rights", "Service",
                 "Sessions", "Topics", "Connections", "Traces", "Transports", "WebPages",
             ]),
+        // The terminal of operators, which asks all gateways.
+        room(
+            "Top",
+            [
+                "Calls", "CLinux", "Configuration", "Connections", "Core", "Fleet", "Operations", "Reactors",
+                "RedisLink", "Rights", "Service", "Transports",
+            ]),
         // The shop of `switchboard dev`.
         room(
             "Demo",
@@ -216,8 +223,8 @@ let package = Package(
             name: "switchboard",
             dependencies: [
                 "CLinux", "Commands", "Configuration", "Core", "Demo", "Gateway", "HTTPCodec", "Operations",
-                "PackTests",
-                "Reactors", "RedisLink", "Rights", "Service", "Connections", "WebSocketCodec", "Worker",
+                "PackTests", "Reactors", "RedisLink", "Rights", "Service", "Connections", "Top", "WebSocketCodec",
+                "Worker",
             ],
             swiftSettings: strict),
 
@@ -300,6 +307,7 @@ let package = Package(
             ]),
         tests("Transports", ["Transports", "Core", "Dialects", "Reactors", "Rights", "Topics", "Connections"]),
         tests("Fleet", ["Fleet", "Core", "Operations", "Rights"]),
+        tests("Top", ["Top", "Core"]),
         tests("Bus", ["Bus", "Core", "Operations", "RedisLink"]),
         tests("Bridge", ["Bridge", "Core"]),
         tests("HTTPSurface", ["HTTPSurface", "Core", "EventLogs", "HTTPCodec"]),

@@ -26,6 +26,8 @@ public enum Command: Sendable, Equatable {
     case types(TypesSettings)
     /// Plays the tests of a pack.
     case test(TestSettings)
+    /// Shows all nodes.
+    case top(TopSettings)
 }
 
 /// The result of reading a command line.
@@ -140,6 +142,7 @@ public enum CommandLine {
         case .moveData: .moveData(MoveDataSettings(values))
         case .types: TypesSettings(&values, file, operands: operands).map { .types($0) }
         case .test: TestSettings(&values, file, operands: operands).map { .test($0) }
+        case .top: .top(TopSettings(values))
         case .help, .version: nil
         }
     }

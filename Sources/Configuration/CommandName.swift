@@ -16,6 +16,8 @@ public enum CommandName: String, CaseIterable, Sendable {
     case publish
     /// Prints the events of topics as they arrive.
     case tail
+    /// Shows all nodes in a terminal.
+    case top
     /// Ends the epochs of topics after Redis was restored.
     case resetEpochs = "reset-epochs"
     /// Renames keys for another layout, or copies them to another Redis.
@@ -53,6 +55,7 @@ public enum CommandName: String, CaseIterable, Sendable {
         case .check: "Check a gateway's settings, files and Redis, and say how to mend them."
         case .publish: "Publish one event."
         case .tail: "Print the events of topics as they come."
+        case .top: "Show all nodes, topics, slow sessions and callers in a terminal, or print them once."
         case .resetEpochs: "After Redis was restored from a copy: begin new epochs, so that clients are told."
         case .moveData: "While nothing runs: give keys the names of another layout, here or in another Redis."
         case .types: "Print the types of commands, events and states, for the client libraries."

@@ -36,6 +36,7 @@ struct Switchboard {
         case .moveData(let settings): try MoveDataCommand.run(settings)
         case .types(let settings): try TypesCommand.run(settings)
         case .test(let settings): TestCommand.run(settings)
+        case .top(let settings): try TopCommand.run(settings)
         }
     }
 }

@@ -3,13 +3,13 @@ import Core
 /// Groups of commands that accept the same settings.
 private let node: [CommandName] = [.gateway, .check]
 private let nodeAndDev: [CommandName] = [.dev, .gateway, .check]
-private let redisUsers: [CommandName] = [.gateway, .check, .worker, .courier, .resetEpochs]
+private let redisUsers: [CommandName] = [.gateway, .check, .worker, .courier, .top, .resetEpochs]
 private let processes: [CommandName] = [.dev, .gateway, .check, .worker]
 private let readersOfScripts = processes + [.types]
 private let readersOfPacks = readersOfScripts + [.test]
 private let runningProcesses = processes + [.courier]
-private let runningAndReset = runningProcesses + [.resetEpochs]
-private let namers = runningAndReset + [.moveData]
+private let readersOfLimits = runningProcesses + [.top, .resetEpochs]
+private let namers = readersOfLimits + [.moveData]
 private let nodeAndToken: [CommandName] = [.gateway, .check, .token]
 private let client: [CommandName] = [.publish, .tail]
 
@@ -26,6 +26,7 @@ extension Setting {
         SettingSection(title: "On this machine", settings: dev),
         SettingSection(title: "The token", settings: token),
         SettingSection(title: "Speaking to a gateway", settings: clients),
+        SettingSection(title: "Watching all nodes", settings: watching),
         SettingSection(title: "After a restore", settings: restore),
         SettingSection(title: "Moving data", settings: moving),
     ]
@@ -127,7 +128,7 @@ extension Setting {
 
     private static let running: [Setting] = [
         Setting(
-            "config", .file, [.dev, .gateway, .check, .worker, .courier, .token, .resetEpochs, .types, .test],
+            "config", .file, [.dev, .gateway, .check, .worker, .courier, .token, .top, .resetEpochs, .types, .test],
             places: [.flag, .environment],
             "JSON file with settings; flags and environment override it."),
         Setting(
@@ -225,7 +226,7 @@ extension Setting {
             "pack-number", .text, readersOfPacks, repeatable: true,
             "Choose a number of a pack, as in messaging.TEXT_MAX=5000 (docs/scripts/packs.md); the same on all processes."
         ),
-        Setting("limit", .limit, runningAndReset, repeatable: true, "Change a limit; docs/limits.md lists them."),
+        Setting("limit", .limit, readersOfLimits, repeatable: true, "Change a limit; docs/limits.md lists them."),
         Setting(
             "namespaces", .namespaces, readersOfPacks, default: "the apps' namespaces", places: .file,
             "Who may subscribe and publish in each namespace, and what it keeps."),
@@ -266,6 +267,17 @@ extension Setting {
             "Grant this topic, or all of a namespace with `order:*`."),
         Setting("key", .file, [.token], places: .flag, "Sign with this private key in PEM instead of a shared secret."),
         Setting("kid", .text, [.token], places: .flag, "Key id to put in the header; goes with --key."),
+    ]
+
+    private static let watching: [Setting] = [
+        Setting(
+            "once", .boolean, [.top], default: "false", places: .flag,
+            "Print once and end: 0 when a gateway has answered, 1 when none has, or Redis cannot be used."),
+        Setting(
+            "json", .boolean, [.top], default: "false", places: .flag,
+            "Print JSON, one line for each answer, instead of a screen."),
+        Setting(
+            "interval", .integer(1...3_600), [.top], default: "2", places: .flag, "Seconds between two answers."),
     ]
 
     private static let restore: [Setting] = [

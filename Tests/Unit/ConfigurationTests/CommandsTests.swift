@@ -48,6 +48,26 @@ import Testing
             ])
     }
 
+    /// An operator gives it the file of a gateway, which has much that it does not use.
+    @Test func topTakesRedisFromTheFileOfAGateway() {
+        let file = #"{"redis":"redis://:word@r.example:7","redis-prefix":"app:","listen":"0.0.0.0:443","api-keys":"k"}"#
+        let arguments = "top --once --json --interval 5 --limit fleetWaitMs=900"
+        guard case .top(let top) = run(read(arguments, file: file)) else {
+            Issue.record("top was refused")
+            return
+        }
+        #expect(top.redis == "redis://:word@r.example:7" && top.once && top.json && top.intervalSeconds == 5)
+        #expect(top.keys.nodes == Array("app:#nodes".utf8) && top.limits.fleetWaitMs == 900)
+        #expect(run(read("top")) == .top(TopSettings()))
+        #expect(problems(read("top --interval 0")).count == 1 && problems(read("top shop:42")).count == 1)
+        #expect(problems(read("top --api-keys k")).count == 1, "it needs no key")
+        guard case .top(let cluster) = run(read("top --redis redis+cluster://a:1,b:2")) else {
+            Issue.record("a cluster was refused")
+            return
+        }
+        #expect(cluster.keys.layout == .tagged)
+    }
+
     @Test func aTokenIsDescribed() {
         let arguments = "token --user u1 --role service --ttl 15m --topics order:* --topics shop:1 --jwt-audience a"
         guard case .token(let token) = run(read(arguments)) else {
