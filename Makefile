@@ -6,7 +6,7 @@ SHELL := /usr/bin/env bash
 .NOTPARALLEL:
 
 BINARY := .build/release/switchboard
-RELEASE_BUILD := swift build --configuration release --static-swift-stdlib
+RELEASE_BUILD := swift build --configuration release --static-swift-stdlib --disable-local-rpath
 FORMATTED := $(wildcard Sources Plugins Tests Examples api lua web bench)
 # Seconds for each fuzz target; on the command line also those of each step of bench-peers.
 SECONDS ?= 60
@@ -61,6 +61,10 @@ fleet: product bench venv ## ROUNDS=5 of each fault of a Sentinel group, then of
 	.venv/bin/python Tests/Chaos/apps_rounds.py --on group --rounds $(or $(ROUNDS),5) $(if $(SEED),--seed $(SEED))
 	.venv/bin/python Tests/Chaos/apps_rounds.py --on cluster --rounds $(or $(ROUNDS),5) $(if $(SEED),--seed $(SEED))
 
+.PHONY: mixed
+mixed: product bench venv ## The version before and this one on one Redis, forward and back, under chaos; SEED=n repeats
+	.venv/bin/python Tests/Chaos/mixed_versions.py $(if $(SEED),--seed $(SEED))
+
 .PHONY: chaos-clients
 chaos-clients: product venv ## The same faults with the libraries for apps as clients, in Swift and JavaScript; SECONDS=60, SEED=n
 	swift build --configuration release --package-path Tests/Chaos/apps --scratch-path .build/apps
@@ -92,17 +96,29 @@ thorough: packages-test products venv ## Run the tests that cost much and seldom
 autobahn: packages-test product venv ## Run the Autobahn WebSocket conformance suite against a gateway
 	AUTOBAHN_DEFLATE=all .venv/bin/python -m pytest -ra -m '' Tests/Conformance $(PYTEST)
 
+.PHONY: docs
+docs: venv ## Make one page of the documentation, with search and without any network: .build/docs/index.html
+	.venv/bin/python scripts/docs.py .build/docs/index.html
+
 .PHONY: bench-peers
 bench-peers: packages-bench product bench ## Measure gateway, floor and peers side by side; PEERS= RATES= STEPS= SECONDS= for a part
 	bench/peers.sh $(if $(PEERS),--peers '$(PEERS)') $(if $(RATES),--rates '$(RATES)') \
 	    $(if $(STEPS),--steps '$(STEPS)') $(if $(filter command line,$(origin SECONDS)),--seconds $(SECONDS))
+
+.PHONY: release
+release: packages-release product ## Make the Debian package, tarball, container file, bill of materials and sums: .build/dist
+	scripts/release.sh
+
+.PHONY: reproducible
+reproducible: packages-release ## Build the release of the last commit twice, in two folders, and compare the hashes
+	scripts/reproducible.sh
 
 .PHONY: clean
 clean: ## Remove what was built; Python environments and .switchboard/ stay
 	rm -rf .build Tests/Conformance/reports
 
 # Steps of the commands above.
-.PHONY: packages-build packages-test packages-bench product bench products unit tsan check-binary venv clients
+.PHONY: packages-build packages-test packages-bench packages-release product bench products unit tsan check-binary venv clients
 
 packages-build:
 	@scripts/packages.sh build
@@ -112,6 +128,9 @@ packages-test:
 
 packages-bench:
 	@scripts/packages.sh bench
+
+packages-release:
+	@scripts/packages.sh release
 
 product:
 	$(RELEASE_BUILD) --product switchboard

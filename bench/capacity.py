@@ -70,7 +70,7 @@ def keep(step: str, found: dict, where: dict) -> None:
     # Steps may be measured on different days and machines.
     whole["steps"][step] = where
     JSON.write_text(json.dumps(whole, indent=2) + "\n")
-    if set(whole["figures"]) >= set(FIGURES) and document.PAGE.exists():
+    if set(whole["figures"]) >= set(FIGURES) and all(page.exists() for page in document.PAGES):
         document.write()
 
 

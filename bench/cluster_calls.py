@@ -7,8 +7,8 @@ Starts a Cluster, a gateway with one shard, a worker, and a courier with a Spoti
 calls of Tests/Fixtures/scripts/erasure_fill.py are made over HTTP, one after the other, each round with users, shops
 and sessions of its own. In the first rounds MONITOR shows what the gateway asks of which master for a call; the times
 are those of the other rounds. The calls that the gateway makes for itself are left out, and so are those of the worker.
-Prints the table; `--write` puts it into docs/benchmarks.md, too. A command that was refused has the code in its row.
-SWITCHBOARD_BIN names another build of the gateway.
+Prints the table; `--write` puts it into docs/benchmarks/redis.md, too. A command that was refused has the code in its
+row. SWITCHBOARD_BIN names another build of the gateway.
 """
 
 import argparse
@@ -38,7 +38,7 @@ from Fixtures.scripts.command_scripts import Header  # noqa: E402
 from Fixtures.scripts.erasure_fill import ID_WORD, ME, OTHERS, SAMPLES  # noqa: E402
 from Fixtures.scripts.lua_scripts import built_in, pack_of  # noqa: E402
 
-PAGE = ROOT / "docs/benchmarks.md"
+PAGE = ROOT / "docs/benchmarks/redis.md"
 HEADING = "## Commands on a Cluster\n"
 WATCHED_ROUNDS = 4
 #: One address stands for everybody.
@@ -187,7 +187,7 @@ def measure(directory: Path, rounds: int) -> tuple:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=84)
-    parser.add_argument("--write", action="store_true", help="into docs/benchmarks.md")
+    parser.add_argument("--write", action="store_true", help="into docs/benchmarks/redis.md")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="switchboard-calls-") as name:
         times, counts, refused = measure(Path(name), options.rounds)

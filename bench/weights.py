@@ -85,7 +85,7 @@ def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--runs", type=int, default=31, help="measured calls of each script")
     arguments.add_argument("--only", default="", help="names of scripts, separated by commas")
-    arguments.add_argument("--markdown", action="store_true", help="print the table for docs/benchmarks.md")
+    arguments.add_argument("--markdown", action="store_true", help="print the table for docs/benchmarks/scripts.md")
     arguments.add_argument("--pack", choices=MEASURED_PACKS,
                            help="measure the scripts of this pack and of those that it needs, not the default ones")
     options = arguments.parse_args()

@@ -1,6 +1,6 @@
 public import RedisLink
 
-/// The reasons for which a node is not ready: the closed table of docs/protocol.md.
+/// The reasons for which a node is not ready: the closed table of docs/readiness.md.
 public enum NotReadyReason: Hashable, Sendable {
     /// The node is shutting down.
     case draining

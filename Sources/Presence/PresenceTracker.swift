@@ -7,7 +7,7 @@ public import Reactors
 public import Rights
 public import Topics
 
-/// Presence for the sessions of one shard (docs/decisions.md, D58).
+/// Presence for the sessions of one shard (docs/archive/decisions.md, D58).
 ///
 /// A topic has a ``PresencePlace`` while a session watches it or is listed there. Changes of own clients are sent to
 /// Redis, and changes from Redis to own clients, each at most every `presenceDiffMs`. The first change is sent at once.

@@ -29,13 +29,18 @@ public final class OpenTransports {
     public var end: Int { transports.count }
 
     /// Visits the sessions of at most `count` transports below a place; returns the place at which the walk continues.
+    public func visit(below place: Int, count: Int, _ visit: (Session) -> Void) -> Int {
+        visitTransports(below: place, count: count) { $0.peer?.visitSessions(visit) }
+    }
+
+    /// Visits at most `count` transports below a place; returns the place at which the walk continues.
     ///
     /// A walk ends at 0. It goes downwards, since the last transport takes the place of one that ends. So none that
     /// stays is left out, and some may be visited twice.
-    public func visit(below place: Int, count: Int, _ visit: (Session) -> Void) -> Int {
+    public func visitTransports(below place: Int, count: Int, _ visit: (any ClientTransport) -> Void) -> Int {
         let from = min(place, transports.count)
         let to = max(0, from - count)
-        for place in stride(from: from - 1, through: to, by: -1) { transports[place].peer?.visitSessions(visit) }
+        for place in stride(from: from - 1, through: to, by: -1) { visit(transports[place]) }
         return to
     }
 

@@ -163,7 +163,8 @@ LIFE_SECONDS = 4
 LIVES = 12
 IDLE_SECONDS = 300
 JOIN_US = 1_050  # what position.lua and a new position cost together
-# What docs/decisions.md (D43) says that all live names of a node may take, and the longest ids that a topic may have.
+# What docs/archive/decisions.md (D43) says that all live names of a node may take, and the longest ids that a topic
+# may have.
 NAMES_BYTES_MAX = 32_000_000
 ID_BYTES = 200
 

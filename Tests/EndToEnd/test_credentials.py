@@ -180,7 +180,7 @@ def test_supabase_roles(gateway, secret, topics):
 
 
 def test_a_secret_is_rotated_without_a_moment_without(gateway, secret):
-    """The recipe of docs/configuration.md: with one secret only, replacing it refused every token at once (P9)."""
+    """The recipe of docs/keys.md: with one secret only, replacing it refused every token at once (P9)."""
     gw = gateway()
     old_file, new_file = gw.directory / "secret", gw.directory / "secret-2"
     new_secret = b"the-second-secret-of-more-than-32-bytes!!"

@@ -20,7 +20,7 @@ SOURCE = (ROOT / "Sources" / "Core" / "CloseReason.swift").read_text()
 PAGES = sorted(path for path in ROOT.glob("**/*.md") if not set(path.relative_to(ROOT).parts) & {
     ".build", ".venv", ".pytest_cache", "node_modules"})
 COMMANDS = ("dev", "gateway", "worker", "courier", "token", "check", "publish", "tail", "reset-epochs",
-            "move-data", "types")
+            "move-data", "types", "test", "top")
 # Flags of other programs that our pages name in single words.
 FOREIGN = {"--appendonly", "--deliveries", "--file", "--help", "--stolen-max", "--wait"}
 # Files that our pages name and a program makes.
@@ -140,10 +140,31 @@ def flags():
 def test_named_flags_are_flags(page, flags):
     """A flag in a `switchboard ...` line of a code block, or alone between backticks."""
     text = page.read_text()
-    if page.parent.name == "bench" or page.name in ("CHANGELOG.md", "benchmarks.md"):
+    if page.parent.name in ("bench", "benchmarks") or page.name in ("CHANGELOG.md", "benchmarks.md"):
         return
     lines = re.sub(r"\\\n", " ", text).splitlines()
     named = {flag for line in lines if re.match(r"(\.build/release/)?switchboard ", line)
              for flag in re.findall(r"(?<!\S)(--[a-z-]+)", line)}
     named |= set(re.findall(r"`(--[a-z-]+)(?:[ =][^`]*)?`", text))
     assert named - FOREIGN <= flags, named - FOREIGN - flags
+
+
+def test_pictures_are_there_in_light_and_dark_and_small():
+    """Each picture of a page has both schemes and a description; no file is without a page, and all are 600 kB."""
+    shown = set()
+    for page in PAGES:
+        for picture in re.findall(r"<picture>.*?</picture>", page.read_text(), re.S):
+            [dark] = re.findall(r'<source media="\(prefers-color-scheme: dark\)" srcset="([^"]+)">', picture)
+            [(light, description)] = re.findall(r'<img src="([^"]+)" alt="([^"]+)">', picture)
+            assert dark == light.replace("-light.", "-dark.") != light and len(description) > 20
+            shown |= {(page.parent / dark).resolve(), (page.parent / light).resolve()}
+    assert shown == set((ROOT / "docs/pictures").iterdir())
+    assert sum(path.stat().st_size for path in shown) < 600_000
+
+
+def test_the_index_leads_to_every_page():
+    """docs/README.md has a link to each page below docs/."""
+    index = ROOT / "docs/README.md"
+    linked = {(index.parent / name).resolve() for name in re.findall(r"\]\(([^)#\s]+)", index.read_text())}
+    pages = {path for path in PAGES if ROOT / "docs" in path.parents and path != index}
+    assert pages <= linked, pages - linked

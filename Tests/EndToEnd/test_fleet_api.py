@@ -5,6 +5,7 @@ import json
 import secrets
 import signal
 import time
+from contextlib import ExitStack
 from datetime import datetime, timedelta
 
 import pytest
@@ -42,6 +43,9 @@ def test_nodes_show_version_configuration_and_readiness_of_every_process(fleet):
         for node in gateways:
             assert node["ready"] is True and node["reasons"] == [] and node["draining"] is False
             assert node["memoryBytes"] > 1_000_000 and node["descriptors"] > 5 and node["uptimeSeconds"] >= 0
+            counts = node["traffic"]
+            assert counts["uptimeMs"] >= 1_000 * node["uptimeSeconds"] and counts["cpuMs"] > 0
+            assert len(counts["loopTicks"]) == len(counts["loopBoundsUs"]) + 1 and sum(counts["loopTicks"]) > 0
         roles = sorted(node["role"] for node in answer["nodes"])
         assert roles == ["courier", "gateway", "gateway", "gateway", "worker", "worker"]
         assert {(node["version"], node["format"]) for node in answer["nodes"]} == {
@@ -102,6 +106,23 @@ def test_ended_sessions_take_no_place_of_open_ones_and_the_total_is_that_of_all(
             few = fleet.ask(f"sessions?topic={topic}&limit={limit}", 1)
             assert few["total"] == 13 and len(few["sessions"]) == min(limit, 13)
             assert few["sessions"][0]["closed"] is None
+
+
+def test_the_total_of_all_sessions_does_not_depend_on_the_limit(fleet):
+    """A walk over all sessions reads only the busy ones once its rows are full; the others are counted all the same."""
+    def open_total(limit):
+        return fleet.ask(f"sessions?limit={limit}")["total"]
+
+    eventually(lambda: open_total(1) == open_total(500), 10, "quiet sessions")
+    before = open_total(1)
+    with ExitStack() as stack:
+        clients = [stack.enter_context(fleet.gateways[number % 3].client()) for number in range(7)]
+        for client in clients:
+            client.subscribe("shop:all-1")
+        for limit in (1, 5, 500):
+            eventually(lambda: open_total(limit) == before + 7, 10, f"seven more sessions, of which {limit} have a row")
+    # Sessions that ended are listed for an hour.
+    eventually(lambda: open_total(1) == before + 7, 10, "the same, ended")
 
 
 def test_a_session_of_another_dialect_has_its_name(fleet):

@@ -27,7 +27,7 @@ def publish(http, topic, number):
 
 
 def restored(server, gateway, topic, recipe):
-    """The recipe of deploy/README.md with an older append-only file; answers of a client that had offset 8."""
+    """The recipe of docs/run/redis.md with an older append-only file; answers of a client that had offset 8."""
     server.start(*SYNCED)
     first = gateway(server=server)
     with first.client() as client, first.http() as http:

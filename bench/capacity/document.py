@@ -1,4 +1,4 @@
-"""The tables of docs/capacity.md, between markers; everything else in it is written by hand."""
+"""The tables of docs/capacity.md and docs/capacity-large.md, between markers; all else in them is written by hand."""
 
 import json
 import math
@@ -10,7 +10,7 @@ from figures import FIGURES, STEPS
 from model import Load, Site, divided, plan, redis_us
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGE = DOCS / "capacity.md"
+PAGES = DOCS / "capacity.md", DOCS / "capacity-large.md"
 # More than the step before leaves: other work is told, since what a step costs is then rather too high.
 LOAD_TOLD = 3
 # What each master has to bear by itself.
@@ -68,7 +68,7 @@ def figures_table(data: dict) -> list:
         machines.setdefault(f"{made['machine']}; commit {made['commit']}, {made['measured']}", []).append(
             f"`{step}`" + (f" (load {made['load']} before it)" if made.get("load", 0) > LOAD_TOLD else ""))
     return ["Found by `bench/capacity.py measure STEP`, on:", "",
-            *(f"- {machine}: {', '.join(steps)}" for machine, steps in machines.items()), "",
+            *(f"- {machine}: {', '.join(steps)}." for machine, steps in machines.items()), "",
             *table(["figure", "value", "unit", "of", "step"], rows)]
 
 
@@ -227,19 +227,20 @@ def master_table(figures: dict) -> list:
     return table(["bound", "of", "at most", "for each"], rows)
 
 
-def rendered() -> str:
-    """The document as its figures ask for it."""
+def rendered() -> dict[Path, str]:
+    """The pages as their figures ask for them."""
     parts = tables(json.loads((DOCS / "capacity.json").read_text()))
-    return MARKED.sub(lambda found: found[1] + "\n".join(parts[found[2]]) + "\n" + found[3],
-                      PAGE.read_text())
+    return {page: MARKED.sub(lambda found: found[1] + "\n".join(parts[found[2]]) + "\n" + found[3], page.read_text())
+            for page in PAGES}
 
 
 def write() -> int:
-    """Brings the document up to date."""
-    PAGE.write_text(rendered())
+    """Brings the pages up to date."""
+    for page, text in rendered().items():
+        page.write_text(text)
     return 0
 
 
 def check() -> int:
-    """0 when the document is what its figures ask for."""
-    return 0 if PAGE.read_text() == rendered() else 1
+    """0 when the pages are what their figures ask for."""
+    return 0 if all(page.read_text() == text for page, text in rendered().items()) else 1

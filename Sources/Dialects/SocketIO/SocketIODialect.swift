@@ -1,6 +1,6 @@
 public import Core
 
-/// Socket.IO 5 over Engine.IO 4, for the clients of that name (docs/protocol.md lists their messages).
+/// Socket.IO 5 over Engine.IO 4, for the clients of that name (docs/protocol/socketio.md lists their messages).
 public struct SocketIODialect: Dialect {
     /// The settings and limits of a connection; times in milliseconds.
     public struct Settings: Sendable {

@@ -10,6 +10,8 @@ struct SessionFilter {
     private let topic: Topic?
     /// Whether only sessions with waiting bytes match.
     let isBehind: Bool
+    /// Whether every session matches that has as many waiting bytes as it takes.
+    var isOfAll: Bool { user == nil && address == nil && topic == nil }
 
     /// The filter of a question's parameters; `nil` when one of them is malformed, so that nothing matches.
     init?(_ question: FleetQuestion) {
@@ -36,9 +38,8 @@ struct SessionFilter {
     /// Whether a session that has ended matches; only one that was too slow was behind.
     func matches(_ session: TracedSession) -> Bool { !isBehind || session.closed?.reason == .slowConsumer }
 
-    /// Whether the session, of which so many bytes wait, matches.
-    func matches(_ session: Session, bytes: Int) -> Bool {
-        if isBehind, bytes == 0 { return false }
+    /// Whether the session matches, however many bytes wait.
+    func matches(_ session: Session) -> Bool {
         if let user {
             guard case .user(let identity) = session.caller, identity.user == user else { return false }
         }

@@ -11,6 +11,7 @@ final class SessionWalk: FleetWalk {
     private let open: OpenTransports
     private let filter: SessionFilter
     private let rows: SessionRows
+    private let trace: SessionTrace
     private let limit: Int
     private var place: Int
     private var isWalked = false
@@ -26,6 +27,7 @@ final class SessionWalk: FleetWalk {
         self.open = open
         self.filter = filter
         self.rows = rows
+        self.trace = trace
         self.limit = limit
         place = open.end
         top = TopList(capacity: limit)
@@ -34,16 +36,34 @@ final class SessionWalk: FleetWalk {
 
     func step() -> FleetAnswer? {
         guard isWalked else {
-            place = open.visit(below: place, count: SessionWalk.stepCount) { session in
-                let bytes = session.load.bytes
-                guard filter.matches(session, bytes: bytes) else { return }
-                total += 1
-                top.offer(session, bytes)
-            }
+            place = open.visitTransports(below: place, count: SessionWalk.stepCount, visit)
             isWalked = place == 0
             return nil
         }
         return ended.step().map(answer)
+    }
+
+    /// Takes the sessions of a transport that match.
+    ///
+    /// Of many thousand idle clients nothing is in the processor's cache, and each part that is looked at costs. So the
+    /// waiting bytes, which are the transport's, are read first where they decide, and last where a session must match.
+    private func visit(_ transport: any ClientTransport) {
+        guard filter.isOfAll else {
+            transport.peer?.visitSessions { session in
+                guard filter.matches(session) else { return }
+                let bytes = transport.load.bytes
+                guard bytes > 0 || !filter.isBehind else { return }
+                total += 1
+                top.offer(session, bytes)
+            }
+            return
+        }
+        let bytes = transport.load.bytes
+        guard bytes > 0 || !filter.isBehind && top.admits(0) else { return }
+        transport.peer?.visitSessions { session in
+            total += 1
+            top.offer(session, bytes)
+        }
     }
 
     private func answer(_ sessions: [TracedSession]) -> FleetAnswer {
@@ -51,7 +71,8 @@ final class SessionWalk: FleetWalk {
         var seen: Set<[UInt8]> = []
         let closed = sessions.filter(filter.matches).reversed().map(rows.row)
         let found = (top.sorted.map(rows.row) + closed).filter { seen.insert($0.key).inserted }
+        let openCount = filter.isOfAll && !filter.isBehind ? trace.openCount : total
         return FleetAnswer(
-            rows: Array(found.prefix(limit)), total: total + (filter.isBehind ? closed.count : ended.total))
+            rows: Array(found.prefix(limit)), total: openCount + (filter.isBehind ? closed.count : ended.total))
     }
 }

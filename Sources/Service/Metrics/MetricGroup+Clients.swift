@@ -179,7 +179,7 @@ extension MetricGroup {
             .counter(
                 "switchboard_budget_refusals_total",
                 "Calls refused for what they would cost Redis, by payer and reason.", by: ["payer", "reason"],
-                mend: "somebody costs Redis more than [the budgets](limits.md#budgets) allow"),
+                mend: "somebody costs Redis more than [the budgets](limits-load.md#budgets) allow"),
             .gauge(
                 "switchboard_reads_waiting", "Reads that wait for their turn.",
                 mend: "for long: many clients return at once, or Redis is slow"),

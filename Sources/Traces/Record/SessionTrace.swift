@@ -10,6 +10,8 @@ public final class SessionTrace {
 
     private(set) var ring: TraceRing
     private var sessions: UInt32 = 0
+    /// Sessions that have begun and not ended, also while nothing is kept.
+    public private(set) var openCount = 0
     private let keepMs: Int
     let nowMs: () -> Int
 
@@ -42,6 +44,7 @@ public final class SessionTrace {
     /// Notes a new session; returns its number, which is 1 or more.
     public func opened(_ caller: TraceEntry.Caller, name: [UInt8], address: IPAddress?, dialect: [UInt8]) -> UInt32 {
         sessions = sessions == UInt32.max ? 1 : sessions + 1
+        openCount += 1
         write(.opened(caller, name: name, address: address, dialect: dialect, sinceMs: nowMs()), sessions)
         return sessions
     }
@@ -67,6 +70,7 @@ public final class SessionTrace {
         _ reason: CloseReason, of session: UInt32, since openedMs: Int, _ allowance: inout TraceAllowance,
         naming: () -> [TraceEntry.Change]
     ) {
+        openCount -= 1
         guard ring.isOn else { return }
         if nowMs() - openedMs >= namingMs { for change in naming() { write(change, session) } }
         write(.closed(reason), session)

@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func everyDefaultNamespaceHasItsRow() throws {
-        let lines = try Set(document("configuration.md"))
+        let lines = try Set(document("namespaces.md"))
         for (name, policy) in StandardTables.namespaces {
             let row =
                 "| \(name) | \(policy.subscribe.rawValue) | \(policy.publish.rawValue) | \(policy.logEventsMax)"
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func everyLimitIsListedWithItsDefaultAndRange() throws {
-        let lines = try document("limits.md")
+        let lines = try ["limits.md", "limits-load.md", "limits-processes.md"].flatMap { try document($0) }
         let defaults = Limits()
         for entry in Limits.table {
             let start = "| `\(entry.name)` | `\(defaults[keyPath: entry.path])` | "
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func theConfigFileOfTheDocumentationIsValid() throws {
-        let lines = try document("configuration.md")
+        let lines = try document("settings.md")
         let start = try #require(lines.firstIndex(of: "```json"))
         let end = try #require(lines[start...].firstIndex(of: "```"))
         let result = read("gateway", file: lines[(start + 1)..<end].joined(separator: "\n"))

@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test func thePageOfLimitsSaysThem() throws {
-        let page = try ProjectFiles.text("docs/limits.md")
+        let page = try ProjectFiles.text("docs/limits-processes.md")
         for (name, script) in [
             ("EFFECTS_MAX", "command"), ("EFFECT_BYTES_MAX", "command"), ("ANSWER_BYTES_MAX", "command"),
             ("CALL_PRICE", "command"),

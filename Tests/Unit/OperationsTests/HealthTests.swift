@@ -10,8 +10,8 @@ import Testing
     }
 
     @Test func everyReasonHasItsRowInTheDocumentation() throws {
-        let text = try ProjectFiles.text("docs/protocol.md")
-        let transports = text.split(separator: "\n").drop { $0 != "## Readiness" }.dropFirst()
+        let text = try ProjectFiles.text("docs/readiness.md")
+        let transports = text.split(separator: "\n").drop { $0 != "## What `/readyz` answers" }.dropFirst()
         let rows = transports.prefix { !$0.hasPrefix("#") }.filter { $0.hasPrefix("| `") }
         let words = rows.flatMap { row in
             row.split(separator: "|").first?.split(separator: "`").filter { $0 != " " && $0 != ", " } ?? []

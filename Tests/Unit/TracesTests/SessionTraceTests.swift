@@ -86,6 +86,14 @@ import Testing
         #expect(recorder.entries.isEmpty && !recorder.trace.isOn && recorder.trace.byteCount == 0)
     }
 
+    @Test(arguments: [0, 65_536]) func openSessionsAreCountedWhateverIsKept(bytesMax: Int) throws {
+        let recorder = Recorder(bytesMax: bytesMax)
+        let sessions = (0..<3).map { recorder.open("user\($0)") }
+        #expect(recorder.trace.openCount == 3)
+        for session in sessions.dropLast() { recorder.end(session) }
+        #expect(recorder.trace.openCount == 1)
+    }
+
     @Test func anErasureLeavesNothingOfTheUser() throws {
         let recorder = Recorder()
         let (ann, bob) = (recorder.open("ann"), recorder.open("bob"))

@@ -208,7 +208,7 @@ import Testing
     }
 
     @Test func everyVerdictHasARowInTheOperatorsPage() throws {
-        let page = try ProjectFiles.text("docs/operations.md")
+        let page = try ProjectFiles.text("docs/why-not.md")
         for verdict in WhyVerdict.allCases {
             #expect(page.contains("\n| `\(verdict.rawValue)` |"), "\(verdict.rawValue)")
         }
