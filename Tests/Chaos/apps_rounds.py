@@ -12,6 +12,7 @@ usage: .venv/bin/python Tests/Chaos/apps_rounds.py --on cluster --rounds 5 [--ki
 """
 
 import argparse
+import contextlib
 import random
 import sys
 import time
@@ -53,7 +54,7 @@ class AppsWorld:
             for number in range(GATEWAYS)]
         self.workers = [Worker(directory / f"worker-{number}", redis.url, *PACKS) for number in range(2)]
         self.players = [player(self, seed) for player in PLAYERS]
-        self.topics = []
+        self.topics, self.begun = [], []
 
     def __enter__(self):
         try:
@@ -69,6 +70,7 @@ class AppsWorld:
         for worker in self.workers:
             worker.start()
         for player in self.players:
+            self.begun.append(player)
             player.begin()
         self.topics = sorted({topic for player in self.players for ear in player.ears
                               for topic in getattr(ear, "positions", {})}
@@ -85,11 +87,12 @@ class AppsWorld:
         yield from (("session", session) for session in queueup.minutes)
 
     def __exit__(self, *_):
-        for player in self.players:
-            player.close()
-        for node in (*self.gateways, *self.workers):
-            node.stop()
-        self.redis.stop()
+        with contextlib.ExitStack() as stack:
+            stack.callback(self.redis.stop)
+            for node in (*self.gateways, *self.workers):
+                stack.callback(node.stop)
+            for player in self.begun:
+                stack.callback(player.close)
 
     def redis_client(self):
         """A client that takes the names of one server."""

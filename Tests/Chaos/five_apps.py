@@ -29,7 +29,7 @@ class Shop(Player):
     def begin(self):
         self.command("start_session", shopId=self.shop)
         self.command("set_barber", shopId=self.shop, barberId="b", active=True)
-        self.present, self.ballots, self.bookings = {}, {}, {}
+        self.present, self.ballots, self.bookings, self.phones = {}, {}, {}, {}
         for track in self.tracks:
             self._check_in("u0")
             self.command("add_track", shopId=self.shop, trackId=track, trackName=track, userId="u0")
@@ -150,12 +150,11 @@ class QueueUp(Player):
             return self.picture
 
     def begin(self):
-        self.lock, self.opened = threading.Lock(), []
+        self.lock, self.opened, self.minutes = threading.Lock(), [], {}
         self.addresses = [gateway.address("plain") for gateway in self.world.gateways]
         self.gateways = self.world.gateways
         codes = ["code-0", "code-1"]
         self.crowd = [self.User(self, number, self.rng.getrandbits(32), codes) for number in range(8)]
-        self.minutes = {}
         for host, code in zip(self.crowd, codes, strict=False):
             status, answer = host.call("POST", "/sessions/create", {"join_code": code})
             assert status == 200, answer
