@@ -196,12 +196,20 @@ let package = Package(
                 "HTTPCodec", "HTTPSurface", "Operations", "Presence", "Reactors", "RedisLink", "Rights", "Service",
                 "Sessions", "Topics", "Connections", "Traces", "Transports", "WebPages",
             ]),
+        // The terminal of operators, which asks all gateways.
+        room(
+            "Top",
+            [
+                "Calls", "CLinux", "Configuration", "Connections", "Core", "Fleet", "Operations", "Reactors",
+                "RedisLink", "Rights", "Service", "Transports",
+            ]),
         // The shop of `switchboard dev`.
         room(
             "Demo",
             [
                 "Calls", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "Gateway", "HTTPCodec",
-                "HTTPSurface", "Operations", "Reactors", "RedisLink", "Rights", "Service", "Connections",
+                "HTTPSurface", "Operations", "Reactors", "RedisLink", "Rights", "Service", "Connections", "WebPages",
+                "WebSocketCodec",
             ]),
         room(
             "Worker",
@@ -209,11 +217,14 @@ let package = Package(
                 "Commands", "Configuration", "Core", "HTTPCodec", "Reactors", "RedisLink", "Rights", "Service",
                 "Connections",
             ]),
+        // The tests of packs: `switchboard test`.
+        room("PackTests", ["Commands", "Configuration", "Core", "Rights", "Worker"]),
         .executableTarget(
             name: "switchboard",
             dependencies: [
-                "CLinux", "Commands", "Configuration", "Core", "Demo", "Gateway", "HTTPCodec", "Operations", "Reactors",
-                "RedisLink", "Rights", "Service", "Connections", "WebSocketCodec", "Worker",
+                "CLinux", "Commands", "Configuration", "Core", "Demo", "Gateway", "HTTPCodec", "Operations",
+                "PackTests", "Reactors", "RedisLink", "Rights", "Service", "Connections", "Top", "WebSocketCodec",
+                "Worker",
             ],
             swiftSettings: strict),
 
@@ -296,11 +307,13 @@ let package = Package(
             ]),
         tests("Transports", ["Transports", "Core", "Dialects", "Reactors", "Rights", "Topics", "Connections"]),
         tests("Fleet", ["Fleet", "Core", "Operations", "Rights"]),
+        tests("Top", ["Top", "Core"]),
         tests("Bus", ["Bus", "Core", "Operations", "RedisLink"]),
         tests("Bridge", ["Bridge", "Core"]),
         tests("HTTPSurface", ["HTTPSurface", "Core", "EventLogs", "HTTPCodec"]),
         tests("Gateway", ["Gateway", "Commands", "Configuration", "Core", "EventLogs", "Rights", "Scripts"]),
         tests("Demo", ["Demo", "Core", "HTTPCodec", "Rights"]),
+        tests("PackTests", ["PackTests", "Commands", "Core"]),
         tests("Check", ["switchboard", "Configuration", "Core", "RedisLink"]),
     ] + fuzzers
 )

@@ -27,8 +27,21 @@ public enum WebPages {
         "css": "text/css; charset=utf-8", "svg": "image/svg+xml",
     ]
 
+    /// The rights of a page with frames.
+    ///
+    /// A page of another origin may never show one of these.
+    public enum Frames: String, Sendable {
+        /// Nothing.
+        case none = "frame-ancestors 'none'"
+        /// It shows pages of its own origin.
+        case framesOwn = "frame-src 'self'; frame-ancestors 'none'"
+        /// It is shown by pages of its own origin.
+        case framedByOwn = "frame-ancestors 'self'"
+    }
+
     /// The `Content-Security-Policy` the pages are written for: own files, own WebSocket, nothing inline.
-    public static let contentSecurityPolicy =
+    public static func contentSecurityPolicy(_ frames: Frames) -> String {
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-        + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+            + "base-uri 'none'; form-action 'none'; " + frames.rawValue
+    }
 }

@@ -14,6 +14,7 @@ const replayMs = 3_600_000;
 
 export class Channel extends EventTarget {
   #url;
+  #Socket;
   #topic;
   #token = null;
   #socket = null;
@@ -27,9 +28,9 @@ export class Channel extends EventTarget {
   /** The heartbeat that has no answer yet. */
   #heartbeatRef = null;
 
-  constructor(url, topic) {
+  constructor(url, topic, Socket = WebSocket) {
     super();
-    this.#url = url;
+    [this.#url, this.#Socket] = [url, Socket];
     this.#topic = `realtime:${topic}`;
     addEventListener('online', () => this.#retryNow());
   }
@@ -59,7 +60,7 @@ export class Channel extends EventTarget {
     this.#retryTimer = null;
     this.#tell('state', { state: 'connecting' });
     const query = new URLSearchParams({ apikey: this.#token, vsn: '2.0.0' });
-    const socket = new WebSocket(`${this.#url}?${query}`);
+    const socket = new this.#Socket(`${this.#url}?${query}`);
     this.#socket = socket;
     const mine = (handler) => (event) => {
       if (this.#socket === socket) handler(event);

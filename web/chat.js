@@ -18,7 +18,7 @@ export class ChatPanel {
   #thread;
   #phone;
 
-  constructor(client, guest, own) {
+  constructor(client, guest, own, people) {
     this.#client = client;
     this.#thread = new ChatThread(client);
     this.#phone = new PhonePanel(client, guest, own);
@@ -28,6 +28,7 @@ export class ChatPanel {
     });
     addEventListener('hashchange', () => this.#openAsked());
     guest.follow((userId) => this.#identify(userId));
+    people.follow(({ people: [first] }) => first !== undefined && this.#meet(first));
     own.listen({
       live: () => this.#askList(),
       event: (name, data) => this.#event(name, data),
@@ -61,8 +62,16 @@ export class ChatPanel {
     this.#open([this.#ownId, other].sort().join('_'), [this.#ownId, other]);
   }
 
-  #open(id, members, title = '') {
-    this.#thread.open(id, { ownId: this.#ownId, others: members.filter((user) => user !== this.#ownId), title });
+  /** One of the people writes to every guest: that conversation is open at the first look. */
+  #meet(first) {
+    if (this.#thread.id !== null || this.#ownId === null || askedFor('chat') !== '') return;
+    const members = [this.#ownId, first];
+    this.#open([...members].sort().join('_'), members, '', false);
+  }
+
+  #open(id, members, title = '', isAsked = true) {
+    const others = members.filter((user) => user !== this.#ownId);
+    this.#thread.open(id, { ownId: this.#ownId, others, title, isAsked });
     this.#draw();
   }
 

@@ -44,8 +44,8 @@ export class ChatThread {
     }
   }
 
-  /** Opens a conversation in the place of the one before. */
-  open(id, { ownId, others, title }) {
+  /** Opens a conversation in the place of the one before; the one that was asked for gets the focus. */
+  open(id, { ownId, others, title, isAsked = true }) {
     if (id === this.id) return element('chat-text').focus();
     this.close();
     [this.id, this.#ownId, this.#others, this.#title] = [id, ownId, others, title];
@@ -60,7 +60,7 @@ export class ChatThread {
     });
     this.#askBlocks();
     this.#draw();
-    element('chat-text').focus();
+    if (isAsked) element('chat-text').focus();
   }
 
   /** Shows none. */

@@ -100,7 +100,8 @@ export async function fetchGuest() {
   }
 }
 
-function stored() {
+/** The guest of this window; null before one was made. */
+export function stored() {
   try {
     const guest = JSON.parse(sessionStorage.getItem(storedAs));
     return typeof guest?.token === 'string' && typeof guest?.userId === 'string' ? guest : null;

@@ -1,8 +1,9 @@
 // Listeners nearby: the guest's place, its privacy and its track go out; who is near comes in on `user:ID`.
 import { Circle, distanceText, metresOf, placeOf } from '/circle.js';
 import { element, make, say } from '/dom.js';
-import { ask } from '/http.js';
+import { asking } from '/http.js';
 import { CityMap } from '/map.js';
+import { away } from '/people.js';
 import { operationId } from '/switchboard.js';
 
 const storedAs = 'switchboard.place';
@@ -14,7 +15,7 @@ const sendEveryMs = 5_000;
 const signEveryMs = 240_000;
 
 export class NearbyPanel {
-  #guest;
+  #ask;
   #circle = new Circle();
   #map = new CityMap((place, isOver) => this.#moved(place, isOver));
   #place = null;
@@ -27,8 +28,8 @@ export class NearbyPanel {
   /** Counts what was heard, so that an answer that is older than an event is not believed. */
   #heard = 0;
 
-  constructor(guest, own) {
-    this.#guest = guest;
+  constructor(guest, own, people, wire) {
+    this.#ask = asking(guest, wire);
     element('nearby-privacy').addEventListener('change', () => this.#setPrivacy({
       visible: element('nearby-visible').value, rounding: Number(element('nearby-rounding').value),
     }));
@@ -40,6 +41,7 @@ export class NearbyPanel {
     });
     element('nearby-silence').addEventListener('click', () => this.#setTrack(false));
     guest.follow((userId) => this.#identify(userId));
+    people.follow(({ people: some }) => some.length > 0 && this.#meet());
     own.listen({
       live: ({ recovered }) => !recovered && this.#refresh(),
       event: (name, data) => this.#event(name, data),
@@ -74,7 +76,7 @@ export class NearbyPanel {
       if (this.#place === null) return;
       before = this.#heard;
       try {
-        const told = await ask(this.#guest, 'GET', '/v1/nearby');
+        const told = await this.#ask('GET', '/v1/nearby');
         if (before === this.#heard) this.#circle.replace(told);
       } catch (error) {
         // The place has expired, or the store behind the gateway is another: it is sent again.
@@ -87,11 +89,15 @@ export class NearbyPanel {
 
   // The own place.
 
-  /** Somewhere in the middle, so that two windows see each other. */
   #enter() {
-    const some = () => Math.round((Math.random() - 0.5) * 1_000);
-    this.#moved({ east: some(), north: some() }, true);
+    away.set('nearby', false);
+    this.#moved(somewhere(), true);
     element('nearby-map').focus();
+  }
+
+  /** Where people are, the guest is on the map at the first look, unless the guest has left it. */
+  #meet() {
+    if (this.#place === null && this.#ownId !== null && !away.is('nearby')) this.#moved(somewhere(), true);
   }
 
   #moved(place, isOver) {
@@ -122,7 +128,7 @@ export class NearbyPanel {
     keep(this.#ownId, place);
     const before = this.#heard;
     try {
-      const told = await ask(this.#guest, 'PUT', '/v1/location', { ...placeOf(place), city: 'Demo' });
+      const told = await this.#ask('PUT', '/v1/location', { ...placeOf(place), city: 'Demo' });
       if (this.#place === null) return;
       if (before === this.#heard) this.#circle.replace(told);
       else this.#refresh();
@@ -136,6 +142,7 @@ export class NearbyPanel {
     for (const timer of [this.#sendTimer, this.#signTimer]) clearTimeout(timer);
     [this.#sendTimer, this.#place, this.#sent] = [null, null, null];
     keep(this.#ownId, null);
+    away.set('nearby', true);
     this.#circle.clear();
     this.#draw();
     await this.#do('DELETE', '/v1/location');
@@ -160,7 +167,7 @@ export class NearbyPanel {
     if (name === '') return element('nearby-song').focus();
     try {
       const track = { id: `demo-${operationId()}`, name, artist, duration: 180, isPlaying };
-      await ask(this.#guest, 'PUT', '/v1/track', track);
+      await this.#ask('PUT', '/v1/track', track);
       say('nearby-own-track', isPlaying ? `You listen to ${name}` : '');
     } catch (error) {
       say('nearby-track-problem', error.message);
@@ -170,7 +177,7 @@ export class NearbyPanel {
   async #do(method, path, body) {
     this.#complain(null);
     try {
-      return await ask(this.#guest, method, path, body) ?? {};
+      return await this.#ask(method, path, body) ?? {};
     } catch (error) {
       this.#complain(error);
       return null;
@@ -197,6 +204,12 @@ export class NearbyPanel {
       element(id).hidden = !isShown;
     }
   }
+}
+
+/** A place in the middle, so that two windows see each other. */
+function somewhere() {
+  const some = () => Math.round((Math.random() - 0.5) * 1_000);
+  return { east: some(), north: some() };
 }
 
 /** Where this window's guest was, for a reload; the gateway tells it to nobody. */

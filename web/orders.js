@@ -1,26 +1,27 @@
 // An order's progress: the page listens as the app does, on the channel `order:demo`.
 import { Channel } from '/channel.js';
 import { element, make, say, text } from '/dom.js';
-import { ask } from '/http.js';
+import { asking } from '/http.js';
 import { Order, steps } from '/order.js';
+import { tapped } from '/wire.js';
 
 const orderId = 'demo';
 /** Rows kept in the list of events. */
 const eventsMax = 30;
 
 export class OrderPanel {
-  #guest;
+  #ask;
   #order = new Order();
   #steps = [];
 
-  constructor(origin, guest) {
-    this.#guest = guest;
+  constructor(origin, guest, wire) {
+    this.#ask = asking(guest, wire);
     this.#steps = steps.map(({ name }) => make('li', {}, name));
     element('order-steps').append(...this.#steps);
     say('order-curl', curl());
     element('order-run').addEventListener('click', () => this.#run('ready'));
     element('order-fail').addEventListener('click', () => this.#run('failed'));
-    const channel = new Channel(`${origin}/realtime/v1/websocket`, `order:${orderId}`);
+    const channel = new Channel(`${origin}/realtime/v1/websocket`, `order:${orderId}`, tapped(wire));
     channel.addEventListener('state', ({ detail }) => this.#line(detail));
     channel.addEventListener('broadcast', ({ detail: { event, payload } }) => this.#heard(event, payload));
     channel.addEventListener('system', ({ detail }) => this.#system(detail));
@@ -63,7 +64,7 @@ export class OrderPanel {
   async #run(outcome) {
     say('order-problem', '');
     try {
-      await ask(this.#guest, 'POST', '/demo/order', { outcome });
+      await this.#ask('POST', '/demo/order', { outcome });
     } catch (error) {
       say('order-problem', error.message);
     }

@@ -20,6 +20,7 @@ export class PathSocket {
   #token;
   #topic;
   #listener;
+  #Socket;
   #socket = null;
   #openedAt = null;
   #attempt = 0;
@@ -31,8 +32,8 @@ export class PathSocket {
   #isAnswered = true;
   #ending = new AbortController();
 
-  constructor(url, token, topic, listener) {
-    [this.#url, this.#token, this.#topic, this.#listener] = [url, token, topic, listener];
+  constructor(url, token, topic, listener, Socket = WebSocket) {
+    [this.#url, this.#token, this.#topic, this.#listener, this.#Socket] = [url, token, topic, listener, Socket];
     addEventListener('online', () => this.#retryNow(), { signal: this.#ending.signal });
     this.#connect();
   }
@@ -50,7 +51,7 @@ export class PathSocket {
   #connect() {
     this.#retryTimer = null;
     this.#listener.state({ state: 'connecting' });
-    const socket = new WebSocket(this.#url, ['switchboard.v1', `bearer.${this.#token}`]);
+    const socket = new this.#Socket(this.#url, ['switchboard.v1', `bearer.${this.#token}`]);
     this.#socket = socket;
     // A socket that was given up may still speak.
     const mine = (handler) => (event) => {

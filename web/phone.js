@@ -1,6 +1,8 @@
 // A locked phone: what was pushed to this window's guest, whose app is closed.
 import { arrange, count, element, make, say, text } from '/dom.js';
+import { stored } from '/guest.js';
 import { lookAtPhone } from '/handset.js';
+import { fetchPeople } from '/people.js';
 
 /** How often the phone is looked at, while somebody looks. */
 const everyMs = 1_000;
@@ -52,3 +54,6 @@ function row({ id, title, body, senderId, timestampMs, silent }) {
 }
 
 look();
+// Somebody writes to a guest who has closed the app, so that the phone has something to show.
+const guest = stored();
+if (guest !== null) fetchPeople('phone', guest.token);

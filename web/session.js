@@ -1,28 +1,37 @@
 // A listening session: its queue, its votes, and the wish to skip; over the app's routes and its socket by path.
 import { arrange, colour, element, make, say } from '/dom.js';
-import { ask } from '/http.js';
+import { asking } from '/http.js';
 import { Listening } from '/listening.js';
 import { PathSocket } from '/path_socket.js';
+import { away } from '/people.js';
 import { operationId } from '/switchboard.js';
 import { askedFor } from '/tabs.js';
+import { tapped } from '/wire.js';
 
 const root = '/api/v1';
 
 export class SessionPanel {
   #origin;
   #guest;
+  #ask;
+  #Socket;
   #ownId = null;
   /** Null while the guest takes part in none. */
   #session = null;
   #socket = null;
   #rows = new Map();
+  /** The code of the people's session, '' without one, and whether the guest is known to be in none. */
+  #openCode = '';
+  #isOutside = false;
   /** Whether an event came while the whole was being asked for. */
   #isStale = false;
   #isAsking = false;
 
-  constructor(origin, guest) {
+  constructor(origin, guest, people, wire) {
     this.#origin = origin;
     this.#guest = guest;
+    this.#ask = asking(guest, wire);
+    this.#Socket = tapped(wire);
     const code = askedFor('session');
     element('session-code').value = code;
     const on = (id, type, act) => element(id).addEventListener(type, (event) => {
@@ -31,7 +40,7 @@ export class SessionPanel {
     });
     on('session-door', 'submit', () => this.#enter('join'));
     on('session-create', 'click', () => this.#enter('create'));
-    on('session-leave', 'click', () => this.#do('POST', '/sessions/leave').then((left) => left && this.#close()));
+    on('session-leave', 'click', () => this.#leave());
     on('session-skip', 'click', () => this.#skip());
     on('session-next', 'click', () => this.#do('POST', '/sessions/song_finished', {
       queued_song_id: this.#session.current?.id,
@@ -41,6 +50,10 @@ export class SessionPanel {
     }));
     on('song-form', 'submit', () => this.#add());
     guest.follow((userId) => this.#identify(userId, code));
+    people.follow(({ session }) => {
+      this.#openCode = session;
+      this.#joinPeople();
+    });
   }
 
   async #identify(userId, code) {
@@ -48,26 +61,43 @@ export class SessionPanel {
     this.#ownId = userId;
     this.#close();
     try {
-      this.#open(await ask(this.#guest, 'GET', `${root}/sessions/current`));
+      this.#open(await this.#ask('GET', `${root}/sessions/current`));
     } catch (error) {
       // Who comes by a link joins at once; who is in no session sees the door.
       if (error.code !== 404) return this.#complain(error);
-      if (code !== '') this.#enter('join');
+      if (code !== '') return this.#enter('join');
+      this.#isOutside = true;
+      this.#joinPeople();
     }
+  }
+
+  /** Joins the people's session at the first look; whoever left it finds its code at the door. */
+  #joinPeople() {
+    if (!this.#isOutside || this.#openCode === '') return;
+    this.#isOutside = false;
+    element('session-code').value = this.#openCode;
+    if (!away.is('session')) this.#enter('join', false);
   }
 
   // Coming and going.
 
-  async #enter(way) {
+  async #enter(way, isAsked = true) {
     const field = element('session-code');
     this.#complain(null);
     try {
-      this.#open(await ask(this.#guest, 'POST', `${root}/sessions/${way}`, { join_code: field.value.trim() }));
-      element('session-name').focus();
+      this.#open(await this.#ask('POST', `${root}/sessions/${way}`, { join_code: field.value.trim() }));
+      away.set('session', false);
+      if (isAsked) element('session-name').focus();
     } catch (error) {
       this.#complain(error);
-      field.focus();
+      if (isAsked) field.focus();
     }
+  }
+
+  async #leave() {
+    if (await this.#do('POST', '/sessions/leave') === null) return;
+    away.set('session', true);
+    this.#close();
   }
 
   #open(told) {
@@ -85,7 +115,7 @@ export class SessionPanel {
       gap: () => this.#refresh(),
       event: (name, data) => this.#event(name, data),
       refused: (error) => this.#complain(error),
-    });
+    }, this.#Socket);
     this.#draw();
   }
 
@@ -104,7 +134,7 @@ export class SessionPanel {
     while (this.#isStale && this.#session !== null) {
       this.#isStale = false;
       try {
-        const told = new Listening(await ask(this.#guest, 'GET', `${root}/sessions/current`));
+        const told = new Listening(await this.#ask('GET', `${root}/sessions/current`));
         if (told.id === this.#session?.id) this.#session = Object.assign(told, { isLocked: this.#session.isLocked });
       } catch (error) {
         if (error.code === 404) this.#close();
@@ -127,7 +157,7 @@ export class SessionPanel {
   async #do(method, path, body) {
     this.#complain(null);
     try {
-      return await ask(this.#guest, method, root + path, body);
+      return await this.#ask(method, root + path, body);
     } catch (error) {
       this.#complain(error);
       return null;
@@ -165,7 +195,7 @@ export class SessionPanel {
     say('song-problem', '');
     try {
       const found = artists.value.trim() === '' ? await this.#find(name.value.trim()) : null;
-      await ask(this.#guest, 'POST', `${root}/songs/add`, {
+      await this.#ask('POST', `${root}/songs/add`, {
         id: operationId(), name: found?.name ?? name.value.trim(), artists: found?.artists ?? artists.value.trim(),
         album: found?.album ?? '', duration_ms: found?.duration_ms ?? 180_000, source: 'spotify',
       });
@@ -180,7 +210,7 @@ export class SessionPanel {
   async #find(name) {
     const path = `${root}/spotify/search?limit=10&q=${encodeURIComponent(name)}`;
     const isMeant = (track) => track.name.toLowerCase() === name.toLowerCase();
-    return ask(this.#guest, 'GET', path).then(({ tracks }) => tracks?.find(isMeant) ?? null, () => null);
+    return this.#ask('GET', path).then(({ tracks }) => tracks?.find(isMeant) ?? null, () => null);
   }
 
   #complain(error) {

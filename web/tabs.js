@@ -5,8 +5,11 @@ export class Tabs {
   /** By the name in the address: {tab, name, place, start, isStarted}. The first is shown unless another is asked. */
   #apps = new Map();
   #shown = null;
+  #onShow;
 
-  constructor(apps) {
+  /** `onShow` is told the name of each tab that is shown. */
+  constructor(apps, onShow = () => {}) {
+    this.#onShow = onShow;
     for (const app of apps) this.#apps.set(app.tab, { ...app, isStarted: false });
     element('tabs').addEventListener('keydown', (event) => this.#key(event));
     addEventListener('hashchange', () => this.#show(asked()));
@@ -30,9 +33,11 @@ export class Tabs {
     say('app-name', app.name);
     say('skip', `Skip to ${app.place}`);
     if (!isFirst) scrollTo(0, 0);
-    if (app.isStarted) return;
-    app.isStarted = true;
-    app.start();
+    if (!app.isStarted) {
+      app.isStarted = true;
+      app.start();
+    }
+    this.#onShow(wanted);
   }
 
   /** The arrows go from tab to tab, as in any list of tabs. */

@@ -5,6 +5,9 @@ struct DemoAgenda<Happening> {
     /// Number of future happenings.
     var count: Int { entries.count }
 
+    /// The time of the next happening.
+    var nextMs: Int? { entries.first?.atMs }
+
     /// Adds a happening behind all others of its time.
     mutating func add(_ happening: Happening, atMs: Int) {
         let index = entries.firstIndex { $0.atMs > atMs } ?? entries.count

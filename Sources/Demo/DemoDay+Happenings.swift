@@ -6,7 +6,7 @@ extension DemoDay {
     /// Number of people waiting from which newcomers leave again.
     private static var lineMax: Int { 6 }
     /// Number of queued tracks from which no more are added.
-    private static var tracksMax: Int { 8 }
+    static var tracksMax: Int { 8 }
 
     mutating func handle(_ happening: Happening) {
         switch happening {
@@ -216,7 +216,7 @@ extension DemoDay {
             ["trackId": id, "trackName": track.name, "artistName": track.artist, "userId": customer])
     }
 
-    private mutating func vote() {
+    mutating func vote() {
         guard let customer = present.keys.sorted().randomElement(using: &random),
             let track = tracks.randomElement(using: &random)
         else { return }

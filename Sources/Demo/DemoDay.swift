@@ -105,6 +105,12 @@ struct DemoDay<Random: RandomNumberGenerator> {
         }
     }
 
+    /// A guest looks at the shop: somebody there queues a track now, where there is room, or votes.
+    mutating func welcome() {
+        guard DemoClock.isDay(nowMs) else { return }
+        if tracks.count < Self.tracksMax { addTrack() } else { vote() }
+    }
+
     /// A call was refused: a booking that does not move is forgotten, and its chair is free.
     mutating func refused(_ refusedCall: DemoCall) {
         guard refusedCall.command == "move_booking" || refusedCall.command == "create_booking",

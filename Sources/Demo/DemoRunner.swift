@@ -25,6 +25,7 @@ final class DemoRunner: NodeResident {
     private let keys: Keys
     private let json: JSON.Limits
     private let shop: Topic
+    private let people: DemoPeople?
     private var timer: ReactorTimer?
     private var day = DemoDay(run: DemoGuests.randomText(6), random: SystemRandomNumberGenerator())
     private var step: DemoStep?
@@ -33,8 +34,8 @@ final class DemoRunner: NodeResident {
     private let connections = Count()
     private var setUps = 0
     private var lastMs: Int
-    /// The shop's time, milliseconds since the demo began.
-    private var clockMs = 0
+    /// The shop's time, milliseconds since the first morning; it begins when guests are being served.
+    private var clockMs = DemoClock.ms(day: 0, minute: DemoClock.openMinutes.lowerBound + 40)
     private var lookMs = 0
     /// Bookings of others at the last look: one seen twice is not about to end.
     private var strangers: Set<String> = []
@@ -49,8 +50,11 @@ final class DemoRunner: NodeResident {
     /// Learned times would be seconds, since the day is accelerated.
     private static let averageMinutes = "24"
 
-    init(reactor: Reactor, parts: NodeParts, settings: GatewaySettings, log: Log) throws(Errno) {
+    init(
+        reactor: Reactor, parts: NodeParts, settings: GatewaySettings, people: DemoPeople?, log: Log
+    ) throws(Errno) {
         self.reactor = reactor
+        self.people = people
         lastMs = reactor.nowMs
         keys = settings.keys
         json = settings.limits.answers
@@ -98,6 +102,7 @@ final class DemoRunner: NodeResident {
         guard store.isReady, inFlight < DemoRunner.inFlightMax else { return }
         if setUps != connections.value { setUp() }
         clockMs += passedMs
+        if people?.takeShopVisit() == true { day.welcome() }
         while inFlight < DemoRunner.inFlightMax {
             let next = step ?? day.next()
             step = next

@@ -8,10 +8,10 @@ import Reactors
 import Rights
 import Service
 
-/// `POST /demo/order` `{"outcome":"ready" or "failed"}`: the demo's backend processes the order `demo`.
+/// `POST /demo/order` `{"outcome":"ready" or "failed", "yields"?}`: the demo's backend processes the order `demo`.
 ///
 /// It publishes the events on `order:demo` as any backend would. Only where pages are served, which is `switchboard
-/// dev`. One order at a time on a node. Thread: the shard's.
+/// dev`. One order at a time on a node; one that `yields` ends when another begins. Thread: the shard's.
 struct OrderRoute {
     let context: HTTPContext
     let topics: EventLog
@@ -32,11 +32,11 @@ struct OrderRoute {
                 Refusal(.rateLimited, "too many orders at once; try again", retryAfterMs: waitMs), respond)
         }
         guard let topic = Topic("order:" + DemoOrder.id) else { return }
-        guard site.beginOrder() else {
+        guard let number = site.beginOrder(yields: body.root["yields"]?.bool ?? false) else {
             return refuse(Refusal(.conflict, "The order is being processed; wait until it is done."), respond)
         }
-        guard let run = OrderRun(self, topic, DemoOrder(outcome)) else {
-            site.endOrder()
+        guard let run = OrderRun(self, topic, DemoOrder(outcome), number: number) else {
+            site.end(order: number)
             return refuse(Refusal(.internalError, "no order can be processed"), respond)
         }
         run.begin()
@@ -55,6 +55,7 @@ private final class OrderRun {
     private let route: OrderRoute
     private let topic: Topic
     private let steps: [DemoOrder.Step]
+    private let number: Int
     private var timer: ReactorTimer?
     private var next = 0
     private var failures = 0
@@ -63,8 +64,9 @@ private final class OrderRun {
     private static let retryMs = 1_000
     private static let failuresMax = 30
 
-    init?(_ route: OrderRoute, _ topic: Topic, _ order: DemoOrder) {
+    init?(_ route: OrderRoute, _ topic: Topic, _ order: DemoOrder, number: Int) {
         self.route = route
+        self.number = number
         self.topic = topic
         steps = order.steps
         do {
@@ -81,7 +83,7 @@ private final class OrderRun {
     private func publish() {
         timer?.clear()
         let step = steps[next]
-        guard let event = EventName(step.event) else { return end() }
+        guard route.site.isRunning(order: number), let event = EventName(step.event) else { return end() }
         // An event whose answer was lost is published twice; the app counts a photo once.
         let data = DemoOrder.payload(step, wallMs: route.context.clock.wallMs)
         let request = PublishRequest(topic: topic, event: event, data: data, id: nil)
@@ -99,7 +101,7 @@ private final class OrderRun {
     }
 
     private func end() {
-        route.site.endOrder()
+        route.site.end(order: number)
         timer?.invalidate()
         timer = nil
     }

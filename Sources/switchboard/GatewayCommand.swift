@@ -18,7 +18,7 @@ enum GatewayCommand {
             try writeReadyFile(settings.readyFile, node)
             Supervisor.ready()
         }
-        return try serve(node, settings, onListening: ready, onReady: {})
+        return try serve(node, settings, onListening: ready, onReady: {}) ?? 0
     }
 
     /// Writes the addresses at which the node listens, for tests and supervisors.
@@ -29,15 +29,17 @@ enum GatewayCommand {
 
     /// Waits for signals: SIGHUP reloads; SIGTERM or SIGINT drains; a second one, or the deadline, ends at once.
     ///
-    /// `onListening` runs once clients can connect, `onReady` once the node is ready for the first time.
+    /// `onListening` runs once clients can connect, `onReady` once the node is ready for the first time. `isDone` is
+    /// asked every `lookMs` at least: once it holds, the node drains and the result is `nil`.
     static func serve(
         _ node: GatewayNode, _ settings: GatewaySettings, onListening: () throws(StartProblem) -> Void,
-        onReady: () -> Void
-    ) throws(StartProblem) -> Int32 {
+        onReady: () -> Void, lookMs: Int = Int.max, isDone: () -> Bool = { false }
+    ) throws(StartProblem) -> Int32? {
         var wasReady = false
         var watch = node.stuckExit()
         while true {
-            let signal = Signals.wait(timeoutMs: wasReady ? watch.lookMs : node.isListening ? 100 : 10)
+            let signal = Signals.wait(
+                timeoutMs: wasReady ? min(watch.lookMs, lookMs) : node.isListening ? 100 : 10)
             watch.look(node.turns, nowMs: Clock.monotonicMs())
             if node.isListening { node.watch() } else if try node.listenIfDue() { try onListening() }
             if !wasReady && node.isListening && node.notReadyBecause == nil {
@@ -46,8 +48,14 @@ enum GatewayCommand {
             }
             switch signal {
             case 1: reload(node)
-            case nil: continue
-            default: return stop(node, settings.limits)
+            case nil:
+                // An end that was requested meanwhile counts.
+                if isDone() { return stop(node, settings.limits) ? 0 : nil }
+            default:
+                Supervisor.stopping()
+                // The exit code is the same for an end at once, since that was requested as well.
+                _ = stop(node, settings.limits)
+                return 0
             }
         }
     }
@@ -63,25 +71,23 @@ enum GatewayCommand {
         Supervisor.ready()
     }
 
-    private static func stop(_ node: GatewayNode, _ limits: Limits) -> Int32 {
-        Supervisor.stopping()
+    /// Drains the node, or ends it at once when a signal asks for that; returns whether one did.
+    private static func stop(_ node: GatewayNode, _ limits: Limits) -> Bool {
         node.announceDrain()
         if Signals.waitForSecondTermination(timeoutMs: limits.drainGraceMs, until: { false }) {
-            return stopNow(node)
+            stopNow(node)
+            return true
         }
         node.drain()
         let hardStopMs = limits.drainMs + 2 * limits.closeMs
         let wasHurried = Signals.waitForSecondTermination(timeoutMs: hardStopMs, until: { node.hasEnded })
-        if wasHurried || !node.hasEnded { return stopNow(node) }
-        node.join()
-        return 0
+        if wasHurried || !node.hasEnded { stopNow(node) } else { node.join() }
+        return wasHurried
     }
 
-    /// Ends at once; the exit code is 0 as well, since the end was requested.
-    private static func stopNow(_ node: GatewayNode) -> Int32 {
+    private static func stopNow(_ node: GatewayNode) {
         node.stopNow()
         node.join()
-        return 0
     }
 }
 

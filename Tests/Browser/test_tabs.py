@@ -11,7 +11,7 @@ STATES = {"shop:demo": STATUS, "dj:demo": MUSIC, "challenge:demo": BOARD}
 @pytest.fixture(autouse=True)
 def http(page):
     """Apps that the keys pass ask by HTTP: each is answered that nothing is there yet."""
-    for path in ("**/v1/**", "**/demo/order"):
+    for path in ("**/v1/**", "**/demo/order", "**/demo/inspector"):
         page.route(path, lambda route: route.fulfill(json={}))
 
 

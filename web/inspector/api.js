@@ -20,10 +20,10 @@ export class Api {
 
   get hasKey() { return this.#key !== null; }
 
-  /** Uses a key from now on. */
-  keep(key) {
+  /** Uses a key from now on. A key that was handed by the page around this one is not stored. */
+  keep(key, isStored = true) {
     this.#key = key;
-    sessionStorage.setItem(PLACE, key);
+    if (isStored) sessionStorage.setItem(PLACE, key);
   }
 
   /** Forgets the key. */

@@ -1,5 +1,6 @@
 // The inspector: signs in, shows the page that the address names, and asks the gateway for its figures once a second.
 import { Api, Failure } from '/inspector/api.js';
+import { askAround } from '/inspector/around.js';
 import { element, make, say, tell } from '/inspector/dom.js';
 import { time } from '/inspector/format.js';
 import { Nodes } from '/inspector/nodes.js';
@@ -39,13 +40,14 @@ class Inspector {
     });
     this.#fillNav();
     if (this.#api.hasKey) this.#signIn(null);
+    else askAround((key) => this.#signIn(key, false));
   }
 
   // Signing in
 
   /** Tries a key, or the one that this tab has kept. */
-  async #signIn(key) {
-    if (key !== null) this.#api.keep(key);
+  async #signIn(key, isStored = true) {
+    if (key !== null) this.#api.keep(key, isStored);
     say('sign-in-problem', '');
     try {
       const health = await this.#api.get('/v1/health');

@@ -19,17 +19,19 @@ from websockets.sync.server import serve
 ROOT = Path(__file__).resolve().parents[3]
 WEB = ROOT / "web"
 FILES = {"/": WEB / "index.html", "/switchboard.js": ROOT / "clients/js/switchboard.js"} | {
-    f"/{file.name}": file for file in WEB.iterdir() if file.suffix in (".js", ".css", ".svg", ".html")}
+    f"/{file.relative_to(WEB)}": file for file in WEB.rglob("*") if file.suffix in (".js", ".css", ".svg", ".html")}
+FILES["/inspector"] = FILES.pop("/inspector/index.html")
 TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8",
          ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 DEADLINE_SECONDS = 15
 
 
-def content_security_policy():
-    """The policy the gateway sends with the pages, read from where it is written."""
+def content_security_policy(frames):
+    """The policy the gateway sends with a page, read from where it is written; `frames` is a case of the pages'."""
     text = (WEB / "WebPages.swift").read_text()
-    declaration = text[text.index("contentSecurityPolicy"):]
-    return "".join(re.findall(r'"([^"]*)"', declaration))
+    declaration = text[text.index("func contentSecurityPolicy"):]
+    rule = re.search(rf'case {frames} = "([^"]*)"', text).group(1)
+    return "".join(re.findall(r'"([^"]*)"', declaration)) + rule
 
 
 def _requests(message):
@@ -217,10 +219,13 @@ class ScriptedGateway:
             guest = {"token": f"token-of-{name}", "userId": name, "shopId": "demo", "challengeId": "demo",
                      "code": "c0de"}
             return _response("application/json", json.dumps(guest).encode())
+        if path == "/demo/people":
+            return _response("application/json", b'{"people": [], "session": ""}')
         if path not in FILES:
             return socket.respond(http.HTTPStatus.NOT_FOUND, "no such page\n")
         file = FILES[path]
-        return _response(TYPES[file.suffix], file.read_bytes())
+        frames = "framedByOwn" if path.startswith("/inspector") else "framesOwn"
+        return _response(TYPES[file.suffix], file.read_bytes(), frames)
 
 
 def _protocol(_, offered):
@@ -228,9 +233,9 @@ def _protocol(_, offered):
     return "switchboard.v1" if "switchboard.v1" in offered else None
 
 
-def _response(content_type, body):
+def _response(content_type, body, frames="none"):
     headers = Headers({
         "Content-Type": content_type, "Content-Length": str(len(body)), "Connection": "close",
-        "Content-Security-Policy": content_security_policy(), "X-Content-Type-Options": "nosniff",
+        "Content-Security-Policy": content_security_policy(frames), "X-Content-Type-Options": "nosniff",
     })
     return Response(200, "OK", headers, body)

@@ -57,6 +57,22 @@ import Testing
         #expect(shop.counts["completed"] ?? 0 > 7 * 20, "seed \(seed)")
     }
 
+    @Test func aGuestSeesATrackQueuedAtOnceAndAVoteWhereTheQueueIsFull() {
+        var day = DemoDay(run: "r", random: Seeded(1))
+        while day.nowMs < 60_000 { _ = day.next() }
+        let others = day.decided.count
+        day.see(tracks: ["a"])
+        day.welcome()
+        day.see(tracks: (1...8).map { "t\($0)" })
+        day.welcome()
+        var called: [String] = []
+        for _ in 0..<others + 2 {
+            if case .call(let call) = day.next().action { called.append(call.command) }
+        }
+        #expect(called.suffix(2) == ["add_track", "vote"])
+        #expect(day.nowMs < 62_000)
+    }
+
     @Test(arguments: [true, false], 1...5) func theShopStaysSmall(isReported: Bool, seed: Int) {
         _ = live(seed: UInt64(seed), isReported: isReported) { day, shop, step in
             #expect(shop.bookings.count <= 20, "seed \(seed) at \(step.atMs)")

@@ -7,8 +7,8 @@ import Testing
     private static let secret = Array("a secret of the demo that is long enough for HS256, surely".utf8)
 
     @Test func aGuestsTokenIsGoodForTwelveHoursAndForThatGuestAlone() throws {
-        let guests = DemoGuests(
-            signer: try TokenSigner(secretFile: DemoGuestsTests.secret), issuer: Array("us".utf8),
+        let guests = try DemoGuests(
+            secretFile: DemoGuestsTests.secret, keyID: nil, issuer: Array("us".utf8),
             audience: Array("them".utf8))
         let guest = try guests.make(nowSeconds: 1_000_000)
         var keys = TokenKeys()
@@ -26,8 +26,8 @@ import Testing
     }
 
     @Test func guestsAreTheirOwn() throws {
-        let guests = DemoGuests(
-            signer: try TokenSigner(secretFile: DemoGuestsTests.secret), issuer: nil, audience: nil)
+        let guests = try DemoGuests(
+            secretFile: DemoGuestsTests.secret, keyID: nil, issuer: nil, audience: nil)
         let users = try Set((0..<20).map { _ in try guests.make(nowSeconds: 1).user })
         #expect(users.count == 20)
         #expect(users.allSatisfy { $0.starts(with: Array("guest-".utf8)) && Identity.isUser($0) })
