@@ -20,6 +20,12 @@ import Testing
         #expect(dev.gateway.tlsCert == "d/cert.pem" && dev.gateway.redis == "unix://d/redis.sock")
         #expect(dev.gateway.limits.pingMs == 9)
         #expect(DevSettings().gateway.listen?.port == 8_443)
+        #expect(dev.people && DevSettings().people)
+        guard case .dev(let alone) = run(read("dev --people=false")) else {
+            Issue.record("dev was refused")
+            return
+        }
+        #expect(alone.demo && !alone.people)
     }
 
     @Test func typesAreForOneLanguage() {
