@@ -139,13 +139,15 @@ def test_a_large_fleet_is_shown_in_part_and_can_be_searched(window, fleet):
                  "address": "192.0.2.7", "dialect": "native", "since": "2026-11-26T09:12:44.120Z", "topicCount": 40,
                  "topics": [f"shop:{number}-{topic}" for topic in range(32)], "closed": None, "why": None,
                  "queuedBytes": 10 * number + len(asked), "waitingMs": 12} for number in range(500, 0, -1)]
-        route.fulfill(json={"sessions": rows, "total": 20_000, "unanswered": ["gone"],
+        route.fulfill(json={"sessions": rows, "total": 20_000, "truncated": True,
+                            "unanswered": ["gone"],
                             "reasons": [{"node": "gone", "reason": "no_answer"}]})
 
     window.route("**/v1/sessions?*", answer)
     sign_in(window, fleet, page="#/sessions?limit=500")
     expect(window.get_by_role("main")).to_contain_text("20,000 sessions match; shown are 500 open")
     expect(window.locator("#unanswered")).to_contain_text("gone: no answer")
+    expect(window.locator("#unanswered")).to_contain_text("those of a gateway did not fit into a message")
     button = window.get_by_role("button", name="Close session node.0.7", exact=True)
     button.focus()
     count = len(asked)
@@ -171,15 +173,28 @@ def test_a_command_is_called_by_its_form(window, fleet):
 
 # Looks
 
-SIZES = [(390, 844), (900, 1100), (1440, 900)]
+SIZES = [(360, 740), (900, 1100), (1440, 900)]
+
+
+def test_the_navigation_of_a_phone_is_scrolled_to_the_page_that_is_open(window, fleet):
+    window.set_viewport_size({"width": 360, "height": 740})
+    sign_in(window, fleet, page="#/commands")
+    links = window.get_by_role("navigation").get_by_role("link")
+    expect(links.last).to_have_text("Commands")
+    expect(links.last).to_be_in_viewport(ratio=1)
+    expect(links.first).not_to_be_in_viewport()
+    go(window, "Dead letters")
+    window.goto(f"{fleet.inspector}#/fleet")
+    expect(links.first).to_be_in_viewport(ratio=1)
 
 
 @pytest.mark.thorough
 def test_every_page_can_be_read_in_three_sizes_and_two_schemes(window, fleet, tmp_path):
     window.emulate_media(reduced_motion="reduce")
     sign_in(window, fleet)
-    pages = ["fleet", "health", "charts", "headroom", "sessions", "slow", "talkers?by=key", "topics",
-             "topic?topic=order:7", "trace?topic=order:7&offset=1", "why?user=ann&topic=order:7&offset=1", "redis",
+    pages = ["fleet", "health", "charts", "headroom", "sessions", "slow", "talkers?by=key",
+             "topics", "topic?topic=order:7", "trace?topic=order:7&offset=1", "why?user=ann&topic=order:7&offset=1",
+             "redis",
              "outbox", "workers", "receivers", "dead?service=webhooks:kitchen", "commands",
              "commands?name=create_booking"]
     for page in pages:
