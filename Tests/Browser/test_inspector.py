@@ -15,7 +15,8 @@ from Fixtures.waiting import eventually
 PAGES = {
     "Fleet": "Gateways", "Readiness": "every promise holds", "Last 15 minutes": "Connections",
     "Headroom": "descriptors",
-    "Sessions": "match", "Slow": "No client is behind", "Talkers": "Redis's time", "Topics": "on all shards",
+    "Sessions": "match", "Slow": "No client is behind", "Talkers": "Redis's time",
+    "Wire": "Choose a session", "Topics": "on all shards",
     "Event": "Offset", "Why not?": "Offset of the event", "Redis": "Would its data survive", "Outbox": "No lane has",
     "Workers": "Partitions", "Receivers": "kitchen", "Dead letters": "webhooks:kitchen", "Commands": "create_booking",
 }
@@ -72,7 +73,7 @@ def test_every_page_is_reached_and_read_by_keyboard_alone(window, fleet):
         expect(window.get_by_role("heading", level=1, name=name)).to_be_focused()
         expect(window.get_by_role("main")).to_contain_text(sign)
         expect(window.locator("#pulse")).to_have_attribute("data-state", "live" if name not in (
-            "Event", "Why not?", "Last 15 minutes") else re.compile("."))
+            "Event", "Why not?", "Wire", "Last 15 minutes") else re.compile("."))
         expect(window.locator("#problem")).to_be_hidden()
         expect(window.locator("#unanswered")).to_be_hidden()
         # Everything that acts can be reached, and shows that it was.
@@ -192,7 +193,7 @@ def test_the_navigation_of_a_phone_is_scrolled_to_the_page_that_is_open(window, 
 def test_every_page_can_be_read_in_three_sizes_and_two_schemes(window, fleet, tmp_path):
     window.emulate_media(reduced_motion="reduce")
     sign_in(window, fleet)
-    pages = ["fleet", "health", "charts", "headroom", "sessions", "slow", "talkers?by=key",
+    pages = ["fleet", "health", "charts", "headroom", "sessions", "slow", "talkers?by=key", "wire",
              "topics", "topic?topic=order:7", "trace?topic=order:7&offset=1", "why?user=ann&topic=order:7&offset=1",
              "redis",
              "outbox", "workers", "receivers", "dead?service=webhooks:kitchen", "commands",

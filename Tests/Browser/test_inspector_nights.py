@@ -9,8 +9,9 @@ import pytest
 from playwright.sync_api import expect
 
 from Fixtures.browser.inspector import Night, row, tab_to
+from Fixtures.clients.tokens import SECRET, sign
 from Fixtures.processes.fault_proxy import named
-from Fixtures.processes.inspected_fleet import OPERATOR
+from Fixtures.processes.inspected_fleet import OPERATOR, WATCHER
 from Fixtures.waiting import eventually
 
 
@@ -193,3 +194,40 @@ def test_a_user_is_revoked_by_keyboard_alone(window, fleet):
     window.keyboard.press("Enter")
     expect(window.locator("#done")).to_contain_text("revoked trudy")
     trudy.expect_close(4401, after=("error",))
+
+
+def test_the_wire_of_a_client_is_watched(night, window, fleet):
+    """Dora's app shows nothing: what does it send, and what does it get?"""
+    dora = fleet.client(2, "dora", "order:44")
+    night.sign_in(WATCHER, "#/sessions?user=dora")
+    night.press(row(window, "dora", "Open").get_by_role("rowheader").get_by_role("link"))
+    expect(window.get_by_role("heading", level=1)).to_contain_text("Wire of ")
+    night.press(window.get_by_role("button", name="Record…"))
+    night.answer("Record")
+    recording = window.get_by_role("region", name="Recording")
+    expect(recording).to_contain_text("Recording. The newest message stands first.")
+    newer = sign(SECRET, "dora", topics=["order:44"], jti="newer")
+    dora.send("authenticate", {"token": newer}, ref=5)
+    fleet.gateways[0].publish("order:44", "order:ready", {"table": 4})
+    messages = window.get_by_role("table", name="Messages")
+    expect(messages.get_by_role("row").filter(has_text="order:ready")).to_contain_text("to the client")
+    shown = messages.get_by_role("row").filter(has_text='"authenticate"')
+    expect(shown).to_contain_text("from the client")
+    expect(shown).to_contain_text('"token": "***"')
+    assert newer not in messages.text_content()
+    night.press(window.get_by_role("button", name="Stop"))
+    expect(recording).to_contain_text("You have ended it.")
+    expect(window.get_by_role("button", name="Record…")).to_be_focused()
+    lines = [json.loads(line) for line in fleet.gateways[2].log_text.splitlines() if "tap" in line and "dora" in line]
+    assert [(line["key"], line["user"]) for line in lines] == [("watcher", "dora")] * 2
+    assert night.steps <= 6
+
+
+def test_a_key_without_the_right_tap_records_nothing(window, fleet):
+    session = fleet.ask("sessions?user=ann")["sessions"][0]["id"]
+    window.tolerated.append("403 (Forbidden)")
+    night = Night(window, fleet)
+    night.sign_in(page=f"#/wire?session={session}")
+    night.press(window.get_by_role("button", name="Record…"))
+    window.get_by_role("dialog").get_by_role("button", name="Record", exact=True).click()
+    expect(window.get_by_role("dialog").get_by_role("alert")).to_contain_text("this API key may not tap")
