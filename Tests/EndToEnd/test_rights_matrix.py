@@ -1,4 +1,4 @@
-"""Every route and every command, played as every kind of caller, does what `docs/rights.md` says; none is forgotten."""
+"""Every route and every command, played as every kind of caller, does what `docs/rights-table.md` says."""
 
 import pytest
 

@@ -3,7 +3,7 @@ import Rights
 
 /// Every route of the gateway's own, in one list.
 ///
-/// A route that is not listed here does not exist. OpenAPI has an operation for each, and `docs/rights.md` a row.
+/// A route that is not listed here does not exist. OpenAPI has an operation for each, and `docs/rights-table.md` a row.
 /// Scripts add routes by their headers.
 public enum GatewayRoutes {
     /// The target of a method and a path.

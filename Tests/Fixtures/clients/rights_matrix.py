@@ -1,4 +1,4 @@
-"""Plays every route and every command as every kind of caller, and prints the table of `docs/rights.md`.
+"""Plays every route and every command as every kind of caller, and prints the table of `docs/rights-table.md`.
 
 usage: PYTHONPATH=Tests .venv/bin/python -m Fixtures.clients.rights_matrix [--write]
 
@@ -28,7 +28,7 @@ from Fixtures.clients.tokens import SECRET, assemble, sign
 from Fixtures.processes.gateway import API_KEY, Gateway
 from Fixtures.redis.server import RedisServer
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "rights.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "rights-table.md"
 START, END = "<!-- made by Tests/Fixtures/clients/rights_matrix.py -->", "<!-- end of what is made -->"
 MINT_SECRET = b"a secret for tokens of the gateway's own"
 KEYS = {"publishable": "web-key-0123456789abcdef", "reads": "read-key-0123456789abcdef",
@@ -362,7 +362,7 @@ def differences(played: dict[str, list[str]], written: dict[str, list[str]]) -> 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/rights.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/rights-table.md")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         redis = RedisServer(Path(place) / "redis").start()
