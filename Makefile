@@ -6,7 +6,7 @@ SHELL := /usr/bin/env bash
 .NOTPARALLEL:
 
 BINARY := .build/release/switchboard
-RELEASE_BUILD := swift build --configuration release --static-swift-stdlib
+RELEASE_BUILD := swift build --configuration release --static-swift-stdlib --disable-local-rpath
 FORMATTED := $(wildcard Sources Plugins Tests Examples api lua web bench)
 # Seconds for each fuzz target; on the command line also those of each step of bench-peers.
 SECONDS ?= 60
@@ -105,12 +105,20 @@ bench-peers: packages-bench product bench ## Measure gateway, floor and peers si
 	bench/peers.sh $(if $(PEERS),--peers '$(PEERS)') $(if $(RATES),--rates '$(RATES)') \
 	    $(if $(STEPS),--steps '$(STEPS)') $(if $(filter command line,$(origin SECONDS)),--seconds $(SECONDS))
 
+.PHONY: release
+release: packages-release product ## Make the Debian package, tarball, container file, bill of materials and sums: .build/dist
+	scripts/release.sh
+
+.PHONY: reproducible
+reproducible: packages-release ## Build the release of the last commit twice, in two folders, and compare the hashes
+	scripts/reproducible.sh
+
 .PHONY: clean
 clean: ## Remove what was built; Python environments and .switchboard/ stay
 	rm -rf .build Tests/Conformance/reports
 
 # Steps of the commands above.
-.PHONY: packages-build packages-test packages-bench product bench products unit tsan check-binary venv clients
+.PHONY: packages-build packages-test packages-bench packages-release product bench products unit tsan check-binary venv clients
 
 packages-build:
 	@scripts/packages.sh build
@@ -120,6 +128,9 @@ packages-test:
 
 packages-bench:
 	@scripts/packages.sh bench
+
+packages-release:
+	@scripts/packages.sh release
 
 product:
 	$(RELEASE_BUILD) --product switchboard

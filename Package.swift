@@ -4,8 +4,22 @@
 // builds with the toolchain and Debian's libssl-dev, libhiredis-dev, zlib1g-dev and libcurl4-openssl-dev.
 import PackageDescription
 
+/// The name of the package for SwiftPM: that of its folder, in lower case.
+let folderName = Context.packageDirectory.split(separator: "/").last?.lowercased() ?? ""
+
+/// A release build does not tell in which folder it was made: two builds of a commit are alike (docs/decisions.md, D142).
+///
+/// Generated files lie in a folder that has the package's name, which is that of its folder. The first prefix that fits
+/// counts.
+let placeless: SwiftSetting = .unsafeFlags(
+    [
+        "-file-prefix-map", "\(Context.packageDirectory)/.build/plugins/outputs/\(folderName)=generated",
+        "-file-prefix-map", "\(Context.packageDirectory)=switchboard",
+    ], .when(configuration: .release))
+
 /// Settings of every Swift target: complete concurrency checking, visible `unsafe`, no warning tolerated.
 let strict: [SwiftSetting] = [
+    placeless,
     .swiftLanguageMode(.v6),
     .strictMemorySafety(),
     .treatAllWarnings(as: .error),
@@ -13,12 +27,15 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// Rooms that a message passes: their functions are specialised and inlined in the rooms above. For all rooms it would make
-/// the release build two thirds dearer, and nothing faster.
+/// Rooms that a message passes: their functions are specialised and inlined in the rooms above.
+///
+/// For all rooms it would make the release build two thirds dearer, and nothing faster.
 let inlined: [SwiftSetting] = [.unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))]
 
-/// Rooms whose state changes only by pure structs that call nobody: a release build does not check at run time that no two
-/// accesses to it overlap. The tests run a build that does (docs/decisions.md, D133).
+/// Rooms whose state changes only by pure structs that call nobody.
+///
+/// A release build does not check at run time that no two accesses to it overlap. The tests run a build that does
+/// (docs/decisions.md, D133).
 let leaves: [SwiftSetting] = [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
 
 /// Settings of what apps depend on: no `unsafeFlags`, and no warning of a later compiler ends an app's build.
@@ -46,7 +63,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 func embedded(_ name: String, in folder: String, exclude: [String] = []) -> Target {
     .target(
         name: name, path: folder, exclude: exclude, sources: [name + ".swift"],
-        swiftSettings: [.swiftLanguageMode(.v6)], plugins: ["EmbedFiles"])
+        swiftSettings: [.swiftLanguageMode(.v6), placeless], plugins: ["EmbedFiles"])
 }
 
 /// libFuzzer targets, one per parser; built by `make fuzz` only, since they have no `main` of their own.
@@ -156,7 +173,8 @@ let package = Package(
                 "Configuration", "Connections", "Core", "Operations", "Reactors", "RedisLink", "Rights", "Service",
                 "Sessions", "Topics", "Traces", "Transports",
             ]),
-        room("Bus", ["Configuration", "Core", "Operations", "Reactors", "RedisLink", "Service", "Connections"], inlined),
+        room(
+            "Bus", ["Configuration", "Core", "Operations", "Reactors", "RedisLink", "Service", "Connections"], inlined),
         room(
             "Bridge",
             [
@@ -173,9 +191,17 @@ let package = Package(
         room(
             "Gateway",
             [
-                "Bridge", "Bus", "Calls", "CLinux", "Commands", "Configuration", "Core", "Dialects", "EventLogs", "Fleet",
+                "Bridge", "Bus", "Calls", "CLinux", "Commands", "Configuration", "Core", "Dialects", "EventLogs",
+                "Fleet",
                 "HTTPCodec", "HTTPSurface", "Operations", "Presence", "Reactors", "RedisLink", "Rights", "Service",
                 "Sessions", "Topics", "Connections", "Traces", "Transports", "WebPages",
+            ]),
+        // The terminal of operators, which asks all gateways.
+        room(
+            "Top",
+            [
+                "Calls", "CLinux", "Configuration", "Connections", "Core", "Fleet", "Operations", "Reactors",
+                "RedisLink", "Rights", "Service", "Transports",
             ]),
         // The shop of `switchboard dev`.
         room(
@@ -191,11 +217,14 @@ let package = Package(
                 "Commands", "Configuration", "Core", "HTTPCodec", "Reactors", "RedisLink", "Rights", "Service",
                 "Connections",
             ]),
+        // The tests of packs: `switchboard test`.
+        room("PackTests", ["Commands", "Configuration", "Core", "Rights", "Worker"]),
         .executableTarget(
             name: "switchboard",
             dependencies: [
-                "CLinux", "Commands", "Configuration", "Core", "Demo", "Gateway", "HTTPCodec", "Operations", "Reactors",
-                "RedisLink", "Rights", "Service", "Connections", "WebSocketCodec", "Worker",
+                "CLinux", "Commands", "Configuration", "Core", "Demo", "Gateway", "HTTPCodec", "Operations",
+                "PackTests", "Reactors", "RedisLink", "Rights", "Service", "Connections", "Top", "WebSocketCodec",
+                "Worker",
             ],
             swiftSettings: strict),
 
@@ -278,11 +307,13 @@ let package = Package(
             ]),
         tests("Transports", ["Transports", "Core", "Dialects", "Reactors", "Rights", "Topics", "Connections"]),
         tests("Fleet", ["Fleet", "Core", "Operations", "Rights"]),
+        tests("Top", ["Top", "Core"]),
         tests("Bus", ["Bus", "Core", "Operations", "RedisLink"]),
         tests("Bridge", ["Bridge", "Core"]),
         tests("HTTPSurface", ["HTTPSurface", "Core", "EventLogs", "HTTPCodec"]),
         tests("Gateway", ["Gateway", "Commands", "Configuration", "Core", "EventLogs", "Rights", "Scripts"]),
         tests("Demo", ["Demo", "Core", "HTTPCodec", "Rights"]),
+        tests("PackTests", ["PackTests", "Commands", "Core"]),
         tests("Check", ["switchboard", "Configuration", "Core", "RedisLink"]),
     ] + fuzzers
 )

@@ -17,7 +17,8 @@ take_turns() {
     local results other round order build
     other=$(readlink -f "$1")
     [ -n "${BENCH_BUILT:-}" ] ||
-        swift build --package-path "$here/.." --configuration release --static-swift-stdlib --product switchboard >&2
+        swift build --package-path "$here/.." --configuration release --static-swift-stdlib \
+            --disable-local-rpath --product switchboard >&2
     results=$(mktemp -d)
     # shellcheck disable=SC2064
     trap "rm -rf '$results'" EXIT

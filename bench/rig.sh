@@ -9,8 +9,10 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 if [ -z "${BENCH_BUILT:-}" ]; then
-    swift build --configuration release --static-swift-stdlib --product switchboard 2>&1 | tail -1 >&2
-    swift build --configuration release --static-swift-stdlib --product switchboard-bench 2>&1 | tail -1 >&2
+    for product in switchboard switchboard-bench; do
+        swift build --configuration release --static-swift-stdlib --disable-local-rpath --product $product 2>&1 |
+            tail -1 >&2
+    done
 fi
 state=$(mktemp -d)
 redis='' gateway=''

@@ -33,6 +33,9 @@ public enum Scripts {
     /// The text put after ``elsewherePrelude`` in front of scripts that read keys of another id on a cluster.
     public static let lookedPrelude: File = shared("looked")
 
+    /// The text put after ``commandPreludes`` by tests of packs, whose time is not that of Redis.
+    public static let movedPrelude: File = shared("moved")
+
     /// The text put before ``prelude`` in front of `publish`: its common case, which needs nothing of the prelude.
     public static let quickPublish: File = shared("quick")
 
@@ -65,7 +68,7 @@ public enum Scripts {
     private static let templatesName = "format"
 
     private static let preludes = [
-        "prelude", "writes", "checks", "values", "command", "run", "outside", "elsewhere", "looked", "quick",
+        "prelude", "writes", "checks", "values", "command", "run", "outside", "elsewhere", "looked", "quick", "moved",
     ]
 
     private static let all: [File] = EmbeddedFiles.all.compactMap { path, text in

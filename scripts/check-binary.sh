@@ -25,6 +25,10 @@ needed=$(readelf --dynamic --wide "$binary" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\
 unexpected=$(grep -Ev "$allowed" <<<"$needed" || true)
 [ -z "$unexpected" ] || fail "unexpected shared libraries: $(tr '\n' ' ' <<<"$unexpected")"
 
+# A program must not load libraries from the folder that it happens to lie in.
+places=$(readelf --dynamic --wide "$binary" | grep -E '\((RPATH|RUNPATH)\)' || true)
+[ -z "$places" ] || fail "libraries are looked for at other places than the system's: $places"
+
 absent=$(ldd "$binary" | grep 'not found' || true)
 [ -z "$absent" ] || fail "not found here: $absent"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the Swift examples of docs/clients.md and README.md as an app's author does, in a package of its own. The first
-# one lives through the end of its gateway, the second one listens to `switchboard dev`. Checks the types of what only
-# Apple's systems build.
+# one lives through the end of its gateway, the second one listens to `switchboard dev`. So does the content of
+# Examples/Shop, without its views. Checks the types of what only Apple's systems build.
 #
 # usage: scripts/client-package.sh [--git]    (SWITCHBOARD_BIN names the gateway; by default the release build)
 #   --git  depends on the last commit, by the URL of a repository and a version; otherwise on this folder by its path
@@ -27,13 +27,15 @@ let products: [Target.Dependency] = [
     .product(name: "SwitchboardClientLinux", package: "$name", condition: .when(platforms: [.linux])),
 ]
 let package = Package(
-    name: "app", platforms: [.macOS(.v13)], dependencies: [.package($source)],
+    name: "app", platforms: [.macOS(.v14)], dependencies: [.package($source)],
     targets: [
         .executableTarget(name: "App", dependencies: products),
         .executableTarget(name: "Readme", dependencies: products),
+        .executableTarget(name: "Room", dependencies: products),
     ])
 MANIFEST
-mkdir -p "$package/Sources/App" "$package/Sources/Readme"
+mkdir -p "$package/Sources"/{App,Readme,Room}
+cp Examples/Shop/Sources/Shop/Room.swift Tests/ClientStubs/RoomProgram.swift "$package/Sources/Room"
 # What a reader finds at the place of `make run` is elsewhere here.
 awk '/^```swift$/ { inside = 1; next } /^```$/ { inside = 0 } inside' README.md |
     sed -e 's|"wss://127.0.0.1:8443/ws"|CommandLine.arguments[1]|' \
@@ -51,4 +53,4 @@ swiftc -typecheck -warnings-as-errors "${checks[@]}" -D SWITCHBOARD_TYPES -I "$p
 
 swift build --package-path "$package"
 swift build --package-path Examples/Chat --scratch-path "$package/chat"
-.venv/bin/python Tests/Chaos/client_app.py "$package/.build/debug/App" "$package/.build/debug/Readme"
+.venv/bin/python Tests/Chaos/client_app.py "$package/.build/debug"/{App,Readme,Room}

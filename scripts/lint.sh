@@ -69,6 +69,7 @@ unsafe_files=(
     Sources/Service/{Descriptors,Environment,Files,Supervisor}.swift
     Sources/Service/{ProcessEnvironment,ProcessSetUp,Signals}.swift
     Sources/Operations/MemoryWatch.swift
+    Sources/Top/Top{Input,Output,Signals,Terminal}.swift
     Sources/switchboard/{ChildProcess,CourierProgram,DevCommand,PrivateRedis}.swift
     # OpenSSL
     Sources/Rights/Crypto/{AsymmetricKey,OpenSSLHash,Seal}.swift

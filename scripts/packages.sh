@@ -1,26 +1,34 @@
 #!/usr/bin/env bash
 # Names and installs the Debian packages that are missing; does nothing, and needs no rights, when all are there.
 #
-# usage: scripts/packages.sh build|test|bench
+# usage: scripts/packages.sh build|test|bench|release
 #   build  what it takes to compile and run the gateway
 #   test   the same, and what the tests drive: nginx, a browser, Python
 #   bench  what `build` names, and the peers that the gateway is measured beside
+#   release  what `build` names, and what makes the Debian package
 #
 # SWITCHBOARD_SKIP_PACKAGES=1 skips everything, for systems where the same programs come from elsewhere.
 set -euo pipefail
 
 readonly build_packages=(libssl-dev libhiredis-dev zlib1g-dev libcurl4-openssl-dev redis-server)
+readonly release_packages=(
+    binutils dpkg-dev python3   # scripts/release.sh, scripts/sbom.py
+    tar xz-utils
+)
 readonly test_packages=(
     nginx libnginx-mod-stream   # both deployments of deploy/ are run
     chromium-headless-shell     # the page at / is opened in a real browser
     nodejs node-ws node-typescript # clients/js
-    php-cli node-react node-react-dom # samples of docs/
+    php-cli                     # samples of docs/
+    node-react node-react-dom node-react-test-renderer # its hooks, and samples of docs/
     python3 python3-venv        # the clients under test and their runner
     redis-tools curl openssl    # what an operator would type
     faketime                    # the wall clock jumps
     gcc libc6-dev               # the floor: bench/floor
     valgrind binutils           # bench/instructions.py
     prometheus                  # deploy/prometheus is checked, and run
+    dpkg-dev xz-utils           # the Debian package is built, and installed into a folder
+    systemd                     # systemd-analyze judges the units; nothing is started
 )
 readonly bench_packages=(
     gcc libc6-dev               # the floor: bench/floor
@@ -42,7 +50,8 @@ case "${1:-}" in
 build) wanted=("${build_packages[@]}") ;;
 test) wanted=("${build_packages[@]}" "${test_packages[@]}") ;;
 bench) wanted=("${build_packages[@]}" "${bench_packages[@]}") ;;
-*) fail "usage: scripts/packages.sh build|test|bench" ;;
+release) wanted=("${build_packages[@]}" "${release_packages[@]}") ;;
+*) fail "usage: scripts/packages.sh build|test|bench|release" ;;
 esac
 
 if ! command -v swift >/dev/null 2>&1; then

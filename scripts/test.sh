@@ -58,7 +58,7 @@ environments=$!
 pids+=("$environments")
 
 if [ -n "$shipped" ]; then
-    build=(--configuration release --static-swift-stdlib)
+    build=(--configuration release --static-swift-stdlib --disable-local-rpath)
     binaries=$PWD/.build/release
     marked="not thorough"
 else

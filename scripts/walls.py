@@ -37,6 +37,7 @@ WALLS = {
     "Gateway/Rights": [],
     "HTTPSurface/Routes": ["."],
     "Sessions/State": [],
+    "Top/Frame": [],
     "Topics/Deliveries": [],
     "Transports/Polling": [".", "Relay"],
     "Transports/Relay": ["Polling"],

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -65,4 +66,12 @@ int swb_set_slice(unsigned us) {
     if (attributes.policy != other && attributes.policy != batch) return 0;
     attributes.runtime = us * UINT64_C(1000);
     return (int)syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
+int swb_window_size(int fd, unsigned short *columns, unsigned short *rows) {
+    struct winsize size;
+    if (ioctl(fd, TIOCGWINSZ, &size) != 0) return -1;
+    *columns = size.ws_col;
+    *rows = size.ws_row;
+    return 0;
 }

@@ -24,6 +24,10 @@ public enum Command: Sendable, Equatable {
     case moveData(MoveDataSettings)
     /// Prints types.
     case types(TypesSettings)
+    /// Plays the tests of a pack.
+    case test(TestSettings)
+    /// Shows all nodes.
+    case top(TopSettings)
 }
 
 /// The result of reading a command line.
@@ -103,7 +107,8 @@ public enum CommandLine {
         values.add(file.given)
         values.add(variables.given)
         values.add(flags.given)
-        let own = values.text("scripts").map { $0 + "/pack.json" }
+        let directory = command == .test ? flags.operands.first : values.text("scripts")
+        let own = directory.map { $0 + "/pack.json" }
         // `dev` is for trying things out, so it serves all packs.
         let standard = command == .dev && !packs.isEmpty ? "all" : nil
         let chosen = PackReader(
@@ -136,6 +141,8 @@ public enum CommandLine {
         case .resetEpochs: .resetEpochs(ResetEpochsSettings(&values, operands: operands))
         case .moveData: .moveData(MoveDataSettings(values))
         case .types: TypesSettings(&values, file, operands: operands).map { .types($0) }
+        case .test: TestSettings(&values, file, operands: operands).map { .test($0) }
+        case .top: .top(TopSettings(values))
         case .help, .version: nil
         }
     }

@@ -16,12 +16,16 @@ public enum CommandName: String, CaseIterable, Sendable {
     case publish
     /// Prints the events of topics as they arrive.
     case tail
+    /// Shows all nodes in a terminal.
+    case top
     /// Ends the epochs of topics after Redis was restored.
     case resetEpochs = "reset-epochs"
     /// Renames keys for another layout, or copies them to another Redis.
     case moveData = "move-data"
     /// Prints the types of commands for programs of apps.
     case types
+    /// Plays the tests of a pack.
+    case test
     /// Prints help.
     case help
     /// Prints the version.
@@ -34,6 +38,7 @@ public enum CommandName: String, CaseIterable, Sendable {
         case .tail: "TOPIC..."
         case .resetEpochs: "[TOPIC...]"
         case .types: "typescript|swift"
+        case .test: "DIR"
         case .help: "[COMMAND]"
         default: ""
         }
@@ -50,9 +55,11 @@ public enum CommandName: String, CaseIterable, Sendable {
         case .check: "Check a gateway's settings, files and Redis, and say how to mend them."
         case .publish: "Publish one event."
         case .tail: "Print the events of topics as they come."
+        case .top: "Show all nodes, topics, slow sessions and callers in a terminal, or print them once."
         case .resetEpochs: "After Redis was restored from a copy: begin new epochs, so that clients are told."
         case .moveData: "While nothing runs: give keys the names of another layout, here or in another Redis."
         case .types: "Print the types of commands, events and states, for the client libraries."
+        case .test: "Play the tests of a pack of scripts in a Redis of their own."
         case .help: "Print this text, or the settings of one command."
         case .version: "Print the version."
         }

@@ -24,7 +24,7 @@ enum HelpText {
             let own = section.settings.filter { $0.commands.contains(command) }
             if own.isEmpty { continue }
             text += "\n" + section.title + "\n"
-            for setting in own { text += row("  " + name(setting), sentence(setting), indent: indent) }
+            for setting in own { text += row("  " + name(setting), sentence(setting, command), indent: indent) }
         }
         return settings.isEmpty ? text : text + "\n" + footer
     }
@@ -34,11 +34,12 @@ enum HelpText {
         return setting.usage
     }
 
-    private static func sentence(_ setting: Setting) -> String {
-        var text = setting.help
+    private static func sentence(_ setting: Setting, _ command: CommandName) -> String {
+        var text = setting.help(of: command)
         if setting.repeatable { text += " Repeatable." }
         if setting.places == .file { text += " Config file only." }
-        if !setting.defaultText.isEmpty { text += " Default: " + setting.defaultText + "." }
+        let standard = setting.defaultText(of: command)
+        if !standard.isEmpty { text += " Default: " + standard + "." }
         return text
     }
 

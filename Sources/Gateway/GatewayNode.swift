@@ -34,6 +34,8 @@ public final class GatewayNode {
     private let listenByMs: Int
     /// Whether clients can connect.
     public private(set) var isListening = false
+    /// The reason for which the last ``reload()`` changed nothing; `nil` when it did, or before the first.
+    public private(set) var reloadRefusal: String?
 
     /// Reads every file, binds every address, starts every thread; after a problem nothing is left running.
     ///
@@ -167,9 +169,11 @@ public final class GatewayNode {
             if let tls { for mailbox in node.shards { _ = mailbox.send(.replaceTLS(tls)) } }
             self.tls = tls
             SecretFiles.warn(settings, node.log)
+            reloadRefusal = nil
             node.figures.reloads.done.add(1)
             node.log.write(.info, "reloaded", [("certificateExpires", tls.map { "\($0.notAfter)" } ?? "none")])
         } catch {
+            reloadRefusal = error.description
             node.figures.reloads.refused.add(1)
             node.log.write(.error, "reload refused, nothing changed", [("reason", error.description)])
         }

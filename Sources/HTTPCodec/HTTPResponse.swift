@@ -159,7 +159,7 @@ public struct HTTPResponse: Sendable, Equatable {
     public static func eventStream(_ fields: [Field]) -> [UInt8] {
         var response = HTTPResponse(status: 200, body: [], keepAlive: false)
         response.add(.contentType, "text/event-stream; charset=utf-8")
-        response.add(.cacheControl, "no-cache, no-transform")
+        response.add(.cacheControl, "no-cache, no-store, no-transform")
         response.add(.xAccelBuffering, "no")
         response.add(.xContentTypeOptions, "nosniff")
         for field in fields { response.set(field.name, field.value) }

@@ -39,6 +39,11 @@ public struct RedisCall: Equatable, Sendable {
         for argument in arguments { append(argument) }
     }
 
+    /// Makes a call of words that somebody else has chosen, the first of which is its name.
+    public init(chosen words: [[UInt8]]) {
+        for word in words { append(word) }
+    }
+
     /// The number of arguments, the name included.
     public var count: Int { words.count }
 

@@ -23,7 +23,7 @@ public struct ScriptRegistry: Sendable {
     private let byName: [String: ScriptID]
 
     /// A registry of no scripts, for links to servers that run none.
-    static let none = ScriptRegistry()
+    public static let none = ScriptRegistry()
 
     private init() {
         scripts = []

@@ -121,6 +121,30 @@ public enum Files {
         return unsafe stat(path, &status) == 0 ? status : nil
     }
 
+    /// Creates a directory with a new name for files of a moment, which only the owner may enter; returns its path.
+    ///
+    /// It lies where `TMPDIR` says.
+    public static func makeTemporaryDirectory(_ name: String) throws(Errno) -> String {
+        let parent = Environment.value("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+        var template = Array((parent + "/" + name + "-XXXXXX").utf8CString)
+        guard unsafe mkdtemp(&template) != nil else { throw Errno.current }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Removes a directory and the files in it; a directory that holds others stays, with these alone.
+    public static func removeDirectory(_ path: String) {
+        for name in (try? names(in: path, max: 1_000)) ?? [] { _ = unsafe unlink(path + "/" + name) }
+        _ = unsafe rmdir(path)
+    }
+
+    /// Removes a directory with the files in it and in its folders.
+    public static func removeTree(_ path: String) {
+        for name in (try? names(in: path, max: 1_000)) ?? [] where exists(path + "/" + name + "/.") {
+            removeDirectory(path + "/" + name)
+        }
+        removeDirectory(path)
+    }
+
     /// Creates a directory that only the owner may enter; an existing one stays unchanged.
     public static func makeDirectory(_ path: String) throws(Errno) {
         do {

@@ -69,6 +69,7 @@ public final class OperationsPeer: ConnectionHandler {
     private func finish(_ response: HTTPResponse) {
         var response = response
         response.keepAlive = false
+        response.set(.cacheControl, .noStore)
         let isGood = (200..<300).contains(response.status)
         connection?.close(isGood ? .httpDone : .httpRefused, last: response.encoded(for: head?.method))
     }

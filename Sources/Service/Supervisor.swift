@@ -1,9 +1,14 @@
 import Glibc
+import Reactors
 
 /// Reports the state of the service to systemd (sd_notify(3)); does nothing when systemd did not start it.
 public enum Supervisor {
     /// Reports that the service accepts clients.
     public static func ready() { notify("READY=1") }
+    /// Reports that the service reads its files again; ``ready()`` ends that.
+    ///
+    /// The time tells systemd which of several reloads it is (sd_notify(3)).
+    public static func reloading() { notify("RELOADING=1\nMONOTONIC_USEC=\(Clock.monotonicMs() * 1_000)") }
     /// Reports that the service is ending.
     public static func stopping() { notify("STOPPING=1") }
     /// Reports that the loops of the service turn; without it within `WatchdogSec=`, systemd restarts the service.
@@ -16,8 +21,12 @@ public enum Supervisor {
         guard let text = Environment.value("WATCHDOG_USEC"), let us = Int(text), us > 0 else { return nil }
         return us / 1_000
     }
-    /// Sets the line for `systemctl status`.
-    public static func status(_ text: String) { notify("STATUS=" + text) }
+    /// Sets the line for `systemctl status`; an empty one clears it.
+    ///
+    /// Only the first line of the text counts, since each line of a report is a field.
+    public static func status(_ text: String) {
+        notify("STATUS=" + String(text.prefix { !$0.isNewline }))
+    }
 
     private static func notify(_ text: String, flags: Int32 = 0) {
         guard let path = Environment.value("NOTIFY_SOCKET"), path.utf8.count > 1, path.utf8.count < 108 else { return }

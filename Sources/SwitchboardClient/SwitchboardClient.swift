@@ -23,7 +23,8 @@ public final class SwitchboardClient: Sendable {
         ///
         /// Default: the system's log.
         public var warn: @Sendable (String) -> Void = SystemLog.say
-        /// Receives failures to read or write the client's own files.
+        /// Receives failures to read or write the client's own files, and data of events that does not fit the app's
+        /// types; such a line may quote the value.
         ///
         /// Default: the system's log.
         public var fault: @Sendable (String) -> Void = SystemLog.say
@@ -71,15 +72,22 @@ public final class SwitchboardClient: Sendable {
     public var status: StatusUpdates { StatusUpdates(engine: engine) }
 
     /// The present status of the connection.
-    public var currentStatus: Status { engine.state.with { $0.machine.status } }
+    public var currentStatus: ConnectionStatus { engine.state.with { $0.machine.status } }
 
     /// All updates of a topic, in order.
     ///
     /// The client subscribes for the first iterator, and leaves the topic two seconds after the end of the last one.
     ///
-    /// - Parameter since: the position that the app has stored, to receive exactly the events after it.
-    public func events(of topic: String, since: Position? = nil) -> TopicUpdates {
-        TopicUpdates(engine: engine, topic: topic, since: since, wantsPresence: false)
+    /// - Parameters:
+    ///   - topic: the topic, such as `shop:42`.
+    ///   - since: the position that the app has stored, to receive exactly the events after it.
+    public func events(of topic: String, since: TopicPosition? = nil) -> TopicUpdates {
+        updates(of: topic, since: since, presence: false)
+    }
+
+    /// All updates of a topic, with the members present if they are wanted.
+    func updates(of topic: String, since: TopicPosition?, presence: Bool) -> TopicUpdates {
+        TopicUpdates(engine: engine, topic: topic, since: since, wantsPresence: presence)
     }
 
     /// Requests a topic's state once more; every iterator of the topic receives `live` with it.
@@ -111,7 +119,7 @@ public final class SwitchboardClient: Sendable {
     ///
     /// For namespaces with presence.
     public func presence(of topic: String) -> PresenceUpdates {
-        PresenceUpdates(updates: TopicUpdates(engine: engine, topic: topic, since: nil, wantsPresence: true))
+        PresenceUpdates(updates: updates(of: topic, since: nil, presence: true))
     }
 
     /// Lists this client at a topic, and again after each reconnect.
@@ -156,10 +164,10 @@ public final class SwitchboardClient: Sendable {
     public func publish(
         _ event: String, _ data: some Encodable & Sendable, to topic: String, id: String = SwitchboardClient.newID(),
         options: CallOptions = CallOptions()
-    ) async throws(SwitchboardError) -> Position? {
+    ) async throws(SwitchboardError) -> TopicPosition? {
         let said = try JSONValue.encode(data)
         let body = #"{"event":\#(JSONValue.quoted(event)),"data":\#(said),"id":\#(JSONValue.quoted(id))}"#
-        return Position(try await engine.call("publish", topic, body, id, options))
+        return TopicPosition(try await engine.call("publish", topic, body, id, options))
     }
 
     /// The calls without an answer, in their order.
@@ -179,6 +187,8 @@ public final class SwitchboardClient: Sendable {
     }
 
     /// Tell the client when the app goes to the background, as reported by `scenePhase`.
+    ///
+    /// The connection stays. `pauseInBackground` ends it before the system freezes the app.
     public func enteredBackground() { engine.take(.background) }
 
     /// Tell the client that the app is to be frozen for long: the connection ends, and calls wait.
@@ -187,6 +197,8 @@ public final class SwitchboardClient: Sendable {
     public func suspend() { engine.take(.suspend) }
 
     /// Tell the client when the app is in the foreground again: the connection is checked, or replaced.
+    ///
+    /// Each topic resumes at its position.
     public func enteredForeground() { engine.take(.foreground) }
 
     /// A new unique name for an operation.

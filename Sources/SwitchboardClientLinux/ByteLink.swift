@@ -33,7 +33,7 @@ internal import SwitchboardClient
     /// The reason why there is no connection.
     struct Failure: Error {
         /// The code that the status reports.
-        let code: Status.Reason.Code
+        let code: ConnectionStatus.Reason.Code
         /// The description.
         let message: String
     }

@@ -46,6 +46,7 @@ struct SwitchboardCourier {
         try ProcessSetUp.run()
         let log = try Log.make(settings.log, settings.logLevel, linesMax: settings.limits.logLinesMax)
         defer { log.close() }
+        log.started(.courier)
         let node = try CourierNode.start(settings, log: log)
         defer { node.stop() }
         return try NodeLife.run(

@@ -8,17 +8,24 @@ import Service
 @main
 struct Switchboard {
     static func main() {
-        let arguments = Array(ProcessEnvironment.arguments.dropFirst())
-        let result = Configuration.CommandLine.parse(
+        let result = read()
+        // A script that runs tests tells a failed one from a mistake of its own.
+        exit(result.exitCode(usage: arguments.first == CommandName.test.rawValue ? 2 : 64, run))
+    }
+
+    private static var arguments: [String] { Array(ProcessEnvironment.arguments.dropFirst()) }
+
+    /// Reads the command line, the environment and the files that they name.
+    private static func read() -> CommandLineResult {
+        Configuration.CommandLine.parse(
             arguments: arguments, environment: ProcessEnvironment.all, packs: ScriptLibrary.packs,
             readFile: { try? Files.read($0, bytesMax: 1 << 20) })
-        exit(result.exitCode(run))
     }
 
     private static func run(_ command: Command) throws(StartProblem) -> Int32 {
         switch command {
         case .gateway(let settings): try GatewayCommand.run(settings)
-        case .dev(let settings): try DevCommand(settings).run()
+        case .dev(let settings): try DevCommand(settings, reread: read).run()
         case .check(let settings): CheckCommand.run(settings)
         case .token(let settings): try TokenCommand.run(settings)
         case .publish(let settings): try PublishCommand.run(settings)
@@ -28,6 +35,8 @@ struct Switchboard {
         case .resetEpochs(let settings): try ResetEpochsCommand.run(settings)
         case .moveData(let settings): try MoveDataCommand.run(settings)
         case .types(let settings): try TypesCommand.run(settings)
+        case .test(let settings): TestCommand.run(settings)
+        case .top(let settings): try TopCommand.run(settings)
         }
     }
 }

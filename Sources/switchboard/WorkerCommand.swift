@@ -10,6 +10,7 @@ enum WorkerCommand {
         try ProcessSetUp.run()
         let log = try Log.make(settings.log, settings.logLevel, linesMax: settings.limits.logLinesMax)
         defer { log.close() }
+        log.started(.worker)
         let worker = try WorkerNode.start(settings, log: log)
         defer { worker.stop() }
         return try NodeLife.run(

@@ -152,6 +152,13 @@ def test_windows_come_back_by_themselves_when_the_gateway_restarts(windows, tmp_
     with RunningGateway(tmp_path / "node", "--demo=false", port=port) as gateway:
         for window in (one, other):
             expect(window.locator("#connection-text")).to_have_text("Live", timeout=BACK_MS)
+            expect_picture(window, ("Before", "+1"))
+        expect(one.locator("#presence-state")).to_have_text("You are at the shop")
+    for window in (one, other):
+        expect(window.locator("#connection-text")).to_contain_text("Reconnecting")
+    with RunningGateway(tmp_path / "node", "--demo=false", "--fresh", port=port) as gateway:
+        for window in (one, other):
+            expect(window.locator("#connection-text")).to_have_text("Live", timeout=BACK_MS)
             # The private Redis of dev begins anew, and the page does not go on showing what is no more.
             expect(window.locator("#tracks-empty")).to_have_text("No session runs now.")
             expect(window.locator("#presence-state")).to_have_text("You are not at the shop")

@@ -50,6 +50,14 @@ def test_the_inspector_opens_signed_in(windows, gateway):
     expect(frame.get_by_role("heading", level=1, name="Redis")).to_be_visible()
 
 
+def test_the_address_that_dev_prints_opens_the_inspector_signed_in(windows, gateway):
+    window = windows.open(1100, 900)
+    window.goto(f"{gateway.https}/#inspector")
+    frame = window.frame_locator("iframe[title=Inspector]")
+    expect(frame.get_by_role("heading", level=1, name="Fleet")).to_be_visible(timeout=START_MS)
+    expect(frame.get_by_role("row").filter(has_text="gateway")).to_have_count(1)
+
+
 def test_the_key_is_in_no_address_cookie_or_storage(windows, gateway):
     window, frame = opened(windows, gateway)
     kept = [window.evaluate("[{ ...sessionStorage }, { ...localStorage }, document.cookie, history.state]"),

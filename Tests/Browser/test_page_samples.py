@@ -175,3 +175,20 @@ def test_the_first_lines_of_a_client(site, page, name):
     page.wait_for_function("() => window.said.length > 0")
     site.gateway.publish("shop:demo", "queue:update", {"n": 4321})
     says("4321")
+
+
+def test_presence_by_bare_frames(site, page):
+    """The second lines of the plain client: they need a token, as the page says, and wait until the topic is joined."""
+    page = site.open(page, "ann", "/switchboard.js")
+    says = console(page)
+    subscribe, track = site.text("docs/clients.md#plain-json-over-a-websocket:javascript:2").strip().splitlines()
+    page.evaluate("""([subscribe, track, url, token]) => {
+        const socket = new WebSocket(url, ["switchboard.v1", "bearer." + token]);
+        socket.onopen = () => eval(subscribe);
+        socket.onmessage = ({ data }) => {
+            console.log(JSON.parse(data));
+            if (JSON.parse(data).event === "subscribed") eval(track);
+        };
+    }""", [subscribe, track, "wss://%s:%d/ws" % site.gateway.address(), sign(SECRET, "ann")])
+    says('"members":[]')
+    says('"meta":{"typing":true}')

@@ -1,9 +1,9 @@
 """The Swift examples against real gateways.
 
 That of docs/clients.md misses nothing while its gateway is killed and back, by TLS and without. That of README.md hears
-what `switchboard dev` tells.
+what `switchboard dev` tells. The content of Examples/Shop follows a shop's music.
 
-usage: .venv/bin/python Tests/Chaos/client_app.py APP README      (scripts/client-package.sh builds both)
+usage: .venv/bin/python Tests/Chaos/client_app.py APP README ROOM      (scripts/client-package.sh builds them)
 """
 
 import re
@@ -86,12 +86,68 @@ def first_event(app: str, directory: Path) -> str:
             ["stdbuf", "-oL", app, f"{dev.wss}/ws", str(directory / "dev/.switchboard/cert.pem")], stdout=log,
             stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
         try:
-            lines = eventually(lambda: [line for line in lines_of(Path(log.name)) if line.startswith("event(")], 60,
+            lines = eventually(lambda: [line for line in lines_of(Path(log.name)) if line.startswith("event ")], 60,
                                "an event of the shop")
         finally:
             process.kill()
             process.wait()
     return lines[0][:120]
+
+
+def follow_room(app: str, directory: Path) -> str:
+    """Lets the example's content see tracks, a vote, the end of its gateway and that of the music."""
+    certificate = write_certificate(directory)
+    listen = f"127.0.0.1:{free_port()}"
+    server = RedisServer(directory / "redis").start()
+    started = []
+
+    def gateway(listen: str = "127.0.0.1:0") -> Gateway:
+        started.append(Gateway(directory / f"gateway-{len(started)}", server.url, certificate, SECRET, listen=listen))
+        return started[-1].start().wait_ready()
+
+    process = None
+    log = directory / "room.log"
+    try:
+        first, other = gateway(listen), gateway()
+        with other.http() as http, open(log, "w") as output:
+            def call(name: str, **arguments: str) -> None:
+                command(http, name, shopId=SHOP, **arguments)
+
+            def shows(wanted: str) -> None:
+                eventually(lambda: lines_of(log)[-1:] == [wanted], 60, wanted)
+
+            call("start_session")
+            for user in (USER, "bob"):
+                call("check_in", userId=user)
+            call("add_track", trackId="t1", trackName="One", userId="bob")
+            process = subprocess.Popen(
+                ["stdbuf", "-oL", app, f"wss://{listen}/ws", sign(SECRET, USER), SHOP, str(certificate.cert)],
+                stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+            shows("room live on t1:1 ")
+            call("add_track", trackId="t2", trackName="Two", userId="bob")
+            shows("room live on t1:1 t2:1 ")
+            first.process.kill()
+            first.process.wait()
+            shows("room away on t1:1 t2:1 ")
+            call("vote", trackId="t2", vote="up", userId=USER)
+            gateway(listen)
+            shows("room live on t2:2 t1:1 ")
+            call("remove_track", trackId="t1")
+            shows("room live on t2:2 ")
+            call("stop_session")
+            shows("room live off  ")
+    except BaseException:
+        print(log.read_text() if log.exists() else "the app did not start", file=sys.stderr)
+        raise
+    finally:
+        if process:
+            process.kill()
+            process.wait()
+        for node in started:
+            if node.process.poll() is None:
+                node.stop()
+        server.stop()
+    return f"{len(lines_of(log))} changes"
 
 
 def check(lines: list[str]) -> None:
@@ -116,3 +172,5 @@ if __name__ == "__main__":
             way, len(said), sum(line.startswith("event") for line in said)))
     with tempfile.TemporaryDirectory() as place:
         print("client-package: the README's program heard", first_event(sys.argv[2], Path(place)))
+    with tempfile.TemporaryDirectory() as place:
+        print("client-package: the example's room showed", follow_room(sys.argv[3], Path(place)))

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import itertools
+import os
 
 import pytest
 
@@ -9,6 +10,7 @@ from Fixtures.clients.certificates import write_certificate
 from Fixtures.clients.tokens import SECRET, sign
 from Fixtures.processes.gateway import Gateway
 from Fixtures.processes.node import BINARY
+from Fixtures.processes.released import make_release
 from Fixtures.processes.worker import Worker
 from Fixtures.redis.cluster import RedisCluster
 from Fixtures.redis.sentinels import SentinelGroup
@@ -27,6 +29,13 @@ def binary():
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory):
     return write_certificate(tmp_path_factory.mktemp("tls"))
+
+
+@pytest.fixture(scope="session")
+def released(tmp_path_factory):
+    """The release of this run's programs, which all processes of the run share."""
+    own = tmp_path_factory.getbasetemp()
+    return make_release((own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "release")
 
 
 @pytest.fixture(scope="session")

@@ -20,7 +20,7 @@ SOURCE = (ROOT / "Sources" / "Core" / "CloseReason.swift").read_text()
 PAGES = sorted(path for path in ROOT.glob("**/*.md") if not set(path.relative_to(ROOT).parts) & {
     ".build", ".venv", ".pytest_cache", "node_modules"})
 COMMANDS = ("dev", "gateway", "worker", "courier", "token", "check", "publish", "tail", "reset-epochs",
-            "move-data", "types")
+            "move-data", "types", "test", "top")
 # Flags of other programs that our pages name in single words.
 FOREIGN = {"--appendonly", "--deliveries", "--file", "--help", "--stolen-max", "--wait"}
 # Files that our pages name and a program makes.

@@ -43,6 +43,9 @@ def test_nodes_show_version_configuration_and_readiness_of_every_process(fleet):
         for node in gateways:
             assert node["ready"] is True and node["reasons"] == [] and node["draining"] is False
             assert node["memoryBytes"] > 1_000_000 and node["descriptors"] > 5 and node["uptimeSeconds"] >= 0
+            counts = node["traffic"]
+            assert counts["uptimeMs"] >= 1_000 * node["uptimeSeconds"] and counts["cpuMs"] > 0
+            assert len(counts["loopTicks"]) == len(counts["loopBoundsUs"]) + 1 and sum(counts["loopTicks"]) > 0
         roles = sorted(node["role"] for node in answer["nodes"])
         assert roles == ["courier", "gateway", "gateway", "gateway", "worker", "worker"]
         assert {(node["version"], node["format"]) for node in answer["nodes"]} == {

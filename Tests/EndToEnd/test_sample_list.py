@@ -18,7 +18,7 @@ RUN = {
         "docs/build/from-socketio.md#1-move-the-connections:python",
         "docs/build/from-supabase.md#1-keys-and-tokens:json", "docs/build/from-supabase.md#3-replace-postgres-changes:",
         "docs/build/phone.md#a-gateway-that-the-phone-reaches:sh", "docs/build/web.md#tokens:python",
-        "deploy/README.md#systemd:json", "docs/clients.md#supabase:json", "docs/limits.md#limits:json",
+        "deploy/README.md#install-the-package:json", "docs/clients.md#supabase:json", "docs/limits.md#limits:json",
         "docs/namespaces.md#sockets-by-path:json", "docs/run/cluster.md#starting-on-a-cluster:json",
         "docs/run/sentinel.md#setting-it-up:json", "docs/run/sentinel.md#setting-it-up:sh",
         "docs/settings.md#the-config-file:json"],
@@ -31,16 +31,20 @@ RUN = {
     "EndToEnd/test_socketio.py": ["docs/clients.md#socketio:python"],
     "EndToEnd/test_phoenix.py": ["docs/clients.md#supabase:python"],
     "EndToEnd/test_types_of_commands.py": ["docs/clients.md#types-of-commands:"],
+    "EndToEnd/test_top.py": ["docs/top.md#all-nodes-in-a-terminal:sh", "docs/top.md#a-user-of-redis-for-it:text"],
     "EndToEnd/test_backups.py": ["docs/operations.md#backing-up-and-restoring-redis:"],
     "EndToEnd/test_call_out.py": ["docs/scripts/body.md#calls-of-services-outside:lua", "docs/courier.md#calls:lua"],
     "EndToEnd/test_operator_scripts.py": ["docs/scripts/tutorial.md#", "docs/scripts/body.md#answers-of-services-"],
+    "Browser/test_js_samples.py": ["clients/js/README.md#in-a-page:html", "clients/js/README.md#with-react:"],
+    "EndToEnd/test_js_samples.py": ["clients/js/README.md#the-javascript-client:javascript"],
+    "EndToEnd/test_swift_guide.py": ["Sources/SwitchboardClient/SwitchboardClient.docc/"],
     "../scripts/client-package.sh": ["README.md#see-it-work:swift", "docs/clients.md#swift:swift"],
 }
 # Samples, or the beginnings of their names, that are only read, by the reason.
 READ = {
     "a shape, or a drawing, which nothing can run": [
         "ARCHITECTURE.md#the-picture:text", "CONTRIBUTING.md#commits:text", "docs/courier.md#webhooks:",
-        "docs/emitters.md#the-bytes:text", "docs/protocol/presence.md#the-messages:json",
+        "docs/emitters.md#the-bytes:text", "docs/top.md#the-screen:text", "docs/protocol/presence.md#the-messages:json",
         "docs/push.md#what-is-pushed:json", "docs/why-not.md#why-did-a-user-not-get-an-event:json"],
     "lines of a header or a body without the rest": [
         "docs/scripts/body.md#members:text", "docs/scripts/body.md#tokens:text", "docs/scripts/header.md#",
@@ -54,13 +58,13 @@ READ = {
         "docs/clients.md#supabase:swift"],
     "its compiler is not on the machine of the tests": [
         "docs/build/kotlin.md#the-client:kotlin", "docs/publish.md#go:go", "docs/build/phone.md#in-the-simulator:"],
-    "the library's own tests have each of its calls": ["Sources/SwitchboardClient/SwitchboardClient.docc/"],
     "it is what `make` or the binary does, which other tests start": [
         "README.md#switchboard:text", "README.md#operate-it:text", "docs/start.md#1-run-it:text",
         "docs/build/web.md#the-page:text", "bench/README.md#", "docs/capacity.md#capacity:text",
         "docs/emitters.md#backends-that-use-redis-emitter:text"],
     "it is typed as root at a machine of its own; the files that it installs are run by tests": [
-        "deploy/README.md#systemd:text", "deploy/README.md#containers:text", "docs/alerts.md#alerts:text",
+        "deploy/README.md#install-the-package:text", "deploy/README.md#systemd:text",
+        "deploy/README.md#containers:text", "docs/alerts.md#alerts:text",
         "docs/run/cluster.md#starting-on-a-cluster:text", "docs/run/cluster.md#adding-a-master:text",
         "docs/run/sentinel.md#setting-it-up:text", "docs/run/sentinel.md#moving-the-master:text",
         "docs/upgrade.md#upgrading-and-rolling-back:text"],
@@ -95,4 +99,4 @@ def test_most_samples_are_run():
     """The part that is run may only grow."""
     names = [one.name for page in pages() for one in samples(page)]
     run = [name for name in names if any(name.startswith(row) for group in RUN.values() for row in group)]
-    assert len(run) >= 70, len(run)
+    assert len(run) >= 95, len(run)

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from Fixtures.clients.tokens import SECRET, sign
-from Fixtures.processes.gateway import API_KEY, Gateway
+from Fixtures.processes.gateway import API_KEY, Gateway, command
 from Fixtures.processes.node import BINARY, ENVIRONMENT
 from Fixtures.processes.ports import free_port
 from Fixtures.samples import ROOT, sample
@@ -248,7 +248,7 @@ def test_a_gateway_for_the_phone(place, app):
 
         eventually(listens, 20, "the second gateway")
         with place.running("sh", tail) as program:
-            eventually(heard, 10, "an event by way of the second gateway")
+            eventually(heard, 30, "an event by way of the second gateway")
             assert json.loads(program.stdout.read())["data"] == {"text": "to the phone"}
 
 
@@ -289,6 +289,34 @@ def test_a_publisher_of_centrifugo_moves(gateway, tmp_path, shared_server, token
         client.expect("message", data={"text": "hello"})
 
 
+# Frames
+
+
+def test_the_frames_of_the_protocol(gateway, token, topics):
+    """Each frame that a client may send gets the answer that stands beside it, member by member."""
+    page = (ROOT / "docs/protocol.md").read_text()
+    rows = re.findall(r"^\| `(\{\"event\".*?\})`[^|]*\| `(\{\"event\".*?\})`", page, re.M)
+    assert len(rows) == 8
+    shop, talk = topics("shop").partition(":")[2], topics("conversation")
+    app = gateway(config={"namespaces": {"conversation": {"presence": True}}})
+    own = token("u1", topics=[talk])
+    with app.http() as http, app.client(token=own) as client:
+        command(http, "check_in", shopId=shop, userId="u1")
+        command(http, "start_session", shopId=shop)
+        command(http, "add_track", shopId=shop, userId="u1", trackId="t1", trackName="Blue", artistName="A")
+        client.subscribe(talk)
+        for sent, answered in rows:
+            sent = sent.replace("<jwt>", own).replace("shop:42", f"shop:{shop}").replace("conversation:7", talk)
+            # An answer is shortened by dots: they stand for members that are not compared.
+            answer = json.loads(re.sub(r"\{\.\.\.\}", "{}", re.sub(r",\.\.\.", "", answered)))
+            client.send_raw(sent.replace('"42"', f'"{shop}"').replace("{...}", '{"text":"hi"}'))
+            got = client.receive()
+            while "ref" not in got:  # an event that the frame caused
+                got = client.receive()
+            assert got["event"] == answer["event"] and got["ref"] == answer["ref"], (sent, got)
+            assert set(answer.get("data", {})) - {"state"} <= set(got.get("data", {})), (sent, got)
+
+
 # Servers
 
 
@@ -312,7 +340,7 @@ def test_the_files_of_a_group_are_for_machines(tmp_path):
 
 
 @pytest.mark.parametrize("name", [
-    "deploy/README.md#systemd:json", "docs/build/from-supabase.md#1-keys-and-tokens:json",
+    "deploy/README.md#install-the-package:json", "docs/build/from-supabase.md#1-keys-and-tokens:json",
     "docs/clients.md#supabase:json",
     "docs/build/from-centrifugo.md#the-settings:json", "docs/limits.md#limits:json",
     "docs/namespaces.md#sockets-by-path:json", "docs/run/cluster.md#starting-on-a-cluster:json",

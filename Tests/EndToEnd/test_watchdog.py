@@ -1,12 +1,14 @@
 """What a supervisor hears of a gateway, and a gateway that hangs."""
 
+import re
 import signal
 import socket
+import time
 
 import pytest
 
 from Fixtures.clients.tokens import SECRET
-from Fixtures.processes.gateway import Gateway
+from Fixtures.processes.gateway import API_KEY, Gateway
 from Fixtures.processes.held_thread import Held
 from Fixtures.waiting import eventually, pass_time
 
@@ -24,6 +26,13 @@ class Supervisor:
         """Waits for a message."""
         while self.socket.recv(4_096).decode() != word:
             pass
+
+    def hears_until(self, word: str) -> list[str]:
+        """The messages up to one, without signs of life."""
+        heard = []
+        while not heard or heard[-1] != word:
+            heard.append(self.socket.recv(4_096).decode())
+        return [one for one in heard if one != "WATCHDOG=1"]
 
     def forget(self) -> None:
         """Drops what has come."""
@@ -70,6 +79,19 @@ def test_a_supervisor_hears_of_the_start_of_life_and_of_the_end(supervised, supe
         supervisor.hears("WATCHDOG=1")
     supervised.process.send_signal(signal.SIGTERM)
     supervisor.hears("STOPPING=1")
+
+
+def test_a_supervisor_hears_of_a_reload_and_why_it_was_refused(supervised, supervisor):
+    """`systemctl reload` succeeds once the signal is sent; the line of `systemctl status` says what came of it."""
+    supervisor.hears("READY=1")
+    for keys, status in (("backend:short", "reload refused, nothing changed: "), (f"backend:{API_KEY}", "")):
+        (supervised.directory / "api-keys").write_text(keys + "\n")
+        supervised.process.send_signal(signal.SIGHUP)
+        began, said, ended = supervisor.hears_until("READY=1")
+        moment = re.fullmatch(r"RELOADING=1\nMONOTONIC_USEC=(\d+)", began)
+        assert 0 <= time.clock_gettime(time.CLOCK_MONOTONIC) - int(moment[1]) / 1e6 < 10
+        assert said.startswith("STATUS=" + status) and "\n" not in said
+        assert ("api-keys" in said) == bool(status), said
 
 
 def test_a_stopped_gateway_is_silent_and_does_not_end_itself_afterwards(supervised, supervisor):

@@ -8,14 +8,14 @@ from Fixtures.scripts.lua_scripts import LUA, script_names, script_path, source
 
 GUIDE = [LUA.parent / "docs" / "scripts" / name for name in ("builtin.md", "barbershop.md")]
 
-SHARED = {"prelude", "writes", "checks", "values", "command", "run", "outside", "elsewhere", "looked", "quick"}
+SHARED = {"prelude", "writes", "checks", "values", "command", "run", "outside", "elsewhere", "looked", "quick", "moved"}
 PLAIN = {"publish", "subscribe", "history", "replay", "position", "lease", "renew", "reset_epoch", "revoke",
          "rights_changes", "set_member", "here_change", "here_nodes", "here_read", "resolve", "look",
          "expire_calls", "outbox_done", "outbox_put", "outbox_figures", "ask", "keep_answer", "key_digest",
          "dead_letters", "retry_call", "retry_webhook", "seal"}
 # Leases of several machines need one clock: Redis's.
 TIMED = {"command", "lease", "revoke", "set_member", "here_nodes", "expire_calls", "ask", "keep_answer",
-         "outbox_figures", "seal", "look"}
+         "outbox_figures", "seal", "look", "moved"}
 FILES = [name for name in script_names() if name not in SHARED]
 BODIES = [name for name in FILES if not name.startswith("part_")]
 COMMANDS = [name for name in BODIES if name not in PLAIN and not name.startswith("state_")]

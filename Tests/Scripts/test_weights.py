@@ -11,7 +11,7 @@ from Fixtures.scripts.read_limits import check_read
 from weight_cases import CASES, Site
 
 UNMEASURED = {"prelude", "writes", "checks", "values", "command", "run", "outside", "elsewhere", "looked", "quick",
-              "lease", "reset_epoch", "key_digest", "seal"}
+              "moved", "lease", "reset_epoch", "key_digest", "seal"}
 NAMES = [name for name in script_names() if name not in UNMEASURED and not name.startswith("part_")]
 READS = [name for name in NAMES if {tag for tag, _ in Header.read(script_path(name)).tags} & {"readonly", "state"}]
 

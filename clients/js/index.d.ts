@@ -237,11 +237,22 @@ export class SwitchboardClient {
 /** Commands by name, as `switchboard types typescript` writes them: what a call takes, and what it answers. */
 export type CommandMap = { readonly [name: string]: { readonly args: object; readonly answer: unknown } };
 
-/** A client whose calls are those of the commands: `const client: TypedClient<Commands> = new SwitchboardClient(url)`. */
-export type TypedClient<Commands extends CommandMap> = Omit<SwitchboardClient, 'call'> & {
+/** The states of topics by namespace, as `switchboard types typescript` writes them. */
+export type StateMap = { readonly [namespace: string]: unknown };
+
+/** The state of a topic, by the namespace in its name. */
+export type StateOf<States extends StateMap, Name extends string> =
+  Name extends `${infer Namespace}:${string}` ? (Namespace extends keyof States ? States[Namespace] : unknown) : unknown;
+
+/** A client whose calls, events and states are those of a gateway:
+ *  `const client: TypedClient<Commands, Events, States> = new SwitchboardClient(url)`. */
+export type TypedClient<Commands extends CommandMap, Events extends EventMap = EventMap, States extends StateMap = {}> = {
   call<Name extends keyof Commands & string>(
     event: Name, args: Commands[Name]['args'], options?: CallOptions): Promise<Commands[Name]['answer']>;
-};
+  topic<Name extends string>(name: Name, options?: TopicOptions): Topic<Events, StateOf<States, Name>>;
+  /** The topic's present state; undefined where its namespace has none. */
+  state<Name extends string>(name: Name, options?: TopicOptions): Promise<StateOf<States, Name> | undefined>;
+} & Omit<SwitchboardClient, 'call'>;
 
 /** A server's value with guesses on top. A change returns a new value, and doing it twice is doing it once. */
 export class Optimistic<Value> {

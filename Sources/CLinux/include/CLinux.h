@@ -61,4 +61,7 @@ int swb_pin_to_cpu(int cpu);
 // release, nor under a real-time policy. 0, or -1 with errno.
 int swb_set_slice(unsigned us);
 
+// The size of a terminal in characters (tty_ioctl(4)); ioctl(2) is variadic. 0, or -1 with errno.
+int swb_window_size(int fd, unsigned short *columns, unsigned short *rows);
+
 #endif

@@ -13,6 +13,8 @@ struct BodyChecker {
     /// The names that the script and its parts declare themselves.
     private let own: Set<String>
     private let topics: TopicWords
+    /// The command of a name; `nil` when there is none.
+    private let commands: (String) -> CommandDescriptor?
     private var problems: [ScriptProblem] = []
 
     /// The names that bodies do not have, with their replacements.
@@ -26,8 +28,12 @@ struct BodyChecker {
         "setfenv": "there are no globals; use local",
     ]
 
-    private init(_ descriptor: CommandDescriptor, _ text: LuaText, _ own: Set<String>, isPart: Bool) {
+    private init(
+        _ descriptor: CommandDescriptor, _ text: LuaText, _ own: Set<String>, isPart: Bool,
+        _ commands: @escaping (String) -> CommandDescriptor?
+    ) {
         self.descriptor = descriptor
+        self.commands = commands
         self.isPart = isPart
         self.own = own
         (path, tokens) = (text.path, text.tokens)
@@ -36,8 +42,11 @@ struct BodyChecker {
 
     /// The problems of the given scripts' own files and of the parts that they include.
     ///
-    /// *Complexity*: linear in all scripts' text with their parts, and in the calls that name topics by variables.
-    static func problems(_ descriptors: [CommandDescriptor]) -> Set<ScriptProblem> {
+    /// `commands` returns the command of a name. *Complexity*: linear in all scripts' text with their parts, and in the
+    /// calls that name topics by variables.
+    static func problems(
+        _ descriptors: [CommandDescriptor], _ commands: @escaping (String) -> CommandDescriptor?
+    ) -> Set<ScriptProblem> {
         // Many scripts include the same part; its text is tokenized once.
         var known: [String: LuaText] = [:]
         var found: Set<ScriptProblem> = []
@@ -50,7 +59,7 @@ struct BodyChecker {
             }
             let own = Set(texts.flatMap(\.declarations.keys))
             for (place, text) in texts.enumerated() {
-                var checker = BodyChecker(descriptor, text, own, isPart: place > 0)
+                var checker = BodyChecker(descriptor, text, own, isPart: place > 0, commands)
                 for index in checker.tokens.indices { checker.check(index) }
                 found.formUnion(checker.problems)
             }
@@ -166,7 +175,8 @@ struct BodyChecker {
     }
 
     private mutating func checkLater(_ index: Int, _ word: String, _ names: [String]) {
-        guard let first = firstWord(index), !names.contains(first) else { return }
+        guard let first = firstWord(index) else { return }
+        if names.contains(first) { return checkArguments(2, of: first, ofCall: index, word) }
         let (tag, hint) = (word == "later" ? "@calls" : "@steps", NearestName.hint(names, to: first))
         problem(index, "\(word): " + PrintableText.quoted(first) + " is in no \(tag) of the header" + hint)
     }
@@ -184,6 +194,49 @@ struct BodyChecker {
         }
     }
 
+    /// Checks the arguments of a call that a body has made by the worker, as far as they are literal.
+    ///
+    /// `place` counts the call's arguments from 1.
+    private mutating func checkArguments(
+        _ place: Int, of name: String, ofCall index: Int, _ word: String, added: [String] = []
+    ) {
+        guard let command = commands(name) else { return }
+        guard let start = argument(place, ofCall: index) else {
+            // A courier gives the answer alone where the body gives nothing.
+            guard added.isEmpty else { return }
+            return problem(index, "\(word): the arguments of \(name) are missing; {} gives none")
+        }
+        let isAlone = [",", ")"].contains(text(start + 1))
+        let isLiteral = tokens[start].kind == .name ? ["true", "false", "nil"].contains(text(start)) : false
+        if isAlone && (isLiteral || tokens[start].kind == .mark && ASCII.isDigit(tokens[start].text.utf8.first ?? 0)) {
+            return problem(start, "\(word): the arguments of \(name) are a table with names, not \(text(start))")
+        }
+        guard tokens[start].kind == .mark, text(start) == "{" else { return }
+        let table = LiteralTable(tokens, at: start)
+        // A table that the body goes on with, as in `{...} or {}`, is not the argument.
+        guard [",", ")"].contains(text(table.end + 1)) else { return }
+        let arguments = CallArguments(table, at: start, of: command, word: word, added: added)
+        for mistake in arguments.mistakes { problem(mistake.index, mistake.message) }
+    }
+
+    /// The index of the first token of a call's argument, from 1; `nil` when the call has fewer.
+    private func argument(_ place: Int, ofCall index: Int) -> Int? {
+        var (depth, commas, next) = (0, 0, index + 1)
+        while tokens.indices.contains(next) {
+            if tokens[next].kind == .mark {
+                if ["(", "{", "["].contains(text(next)) { depth += 1 }
+                if [")", "}", "]"].contains(text(next)) { depth -= 1 }
+                if depth == 0 { return nil }
+                if text(next) == "," && depth == 1 { commas += 1 }
+                if commas == place - 1, depth == 1, text(next) == "," || place == 1 {
+                    return tokens.indices.contains(next + 1) ? next + 1 : nil
+                }
+            }
+            next += 1
+        }
+        return nil
+    }
+
     private mutating func checkCallOut(_ index: Int) {
         guard let service = firstWord(index) else { return }
         let known = descriptor.callsOut.filter { $0.service == service }.map(\.command)
@@ -192,7 +245,10 @@ struct BodyChecker {
             return problem(
                 index, "call_out: " + PrintableText.quoted(service) + " is in no @call_out of the header" + hint)
         }
-        guard let word = word(2, ofCall: index), !known.contains(word) else { return }
+        guard let word = word(2, ofCall: index) else { return }
+        if known.contains(word) {
+            return checkArguments(4, of: word, ofCall: index, "call_out", added: ["outcome", "answer"])
+        }
         problem(
             index,
             "call_out: no @call_out of the header says that " + PrintableText.quoted(word) + " gets the answers of "

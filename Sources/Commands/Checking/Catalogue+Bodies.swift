@@ -7,7 +7,7 @@ extension Catalogue {
     public var bodyMistakes: [ScriptProblem] {
         // Each script that includes a part is checked together with it.
         let personal = states.values.filter(\.isPersonal).map(\.descriptor)
-        return BodyChecker.problems(commands + refreshes + personal)
+        return BodyChecker.problems(commands + refreshes + personal, command(named:))
             .sorted { ($0.file, $0.line, $0.message) < ($1.file, $1.line, $1.message) }
     }
 }

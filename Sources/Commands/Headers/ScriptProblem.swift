@@ -9,6 +9,11 @@ public struct ScriptProblem: Hashable, Sendable, CustomStringConvertible {
     /// The mistake and its remedy.
     public let message: String
 
+    /// Makes a problem of a file of a pack.
+    public init(file: String, line: Int, message: String) {
+        (self.file, self.line, self.message) = (file, line, message)
+    }
+
     /// One line such as `vote.lua:3: unknown tag @arq; did you mean @arg?`.
     public var description: String { PrintableText.clean(file) + ":\(line): " + message }
 }

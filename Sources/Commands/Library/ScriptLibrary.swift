@@ -29,10 +29,11 @@ public struct ScriptLibrary: Sendable {
     /// `packs` are the built-in packs to serve, beside the scripts that the gateway calls itself. `namespaces` are
     /// those of the configuration. `reservedPaths` are the gateway's paths beyond those that the catalogue knows.
     /// `numbers` are the shared numbers that the operator chooses, `PACK.NAME=NUMBER` each. `isSharded`: the keys of a
-    /// script lie in one slot, and topics' channels are sharded.
+    /// script lie in one slot, and topics' channels are sharded. `hasOwnTime`: the calls' time is not that of Redis, as in
+    /// tests of packs.
     public init(
         packs: [String], directory: String?, namespaces: some Sequence<String>, reservedPaths: [String],
-        numbers: [String] = [], isSharded: Bool = false
+        numbers: [String] = [], isSharded: Bool = false, hasOwnTime: Bool = false
     ) throws(StartProblem) {
         let texts = try ScriptLibrary.texts(packs, directory)
         routeErrors = try ScriptLibrary.routeErrors(texts)
@@ -65,8 +66,9 @@ public struct ScriptLibrary: Sendable {
         func publisher(_ file: Scripts.File) -> ScriptFile {
             isSharded ? ScriptLibrary.sharded(builtIn(file)) : builtIn(file)
         }
+        let preludes = Scripts.commandPreludes + (hasOwnTime ? [Scripts.movedPrelude] : [])
         let assembler = ScriptAssembler(
-            prelude: publisher(Scripts.prelude), command: Scripts.commandPreludes.map { builtIn($0) },
+            prelude: publisher(Scripts.prelude), command: preludes.map { builtIn($0) },
             outside: builtIn(Scripts.outsidePrelude), subscribe: builtIn(Scripts.subscribe),
             position: builtIn(Scripts.position), quick: ["publish": publisher(Scripts.quickPublish)],
             elsewhere: isSharded ? builtIn(Scripts.elsewherePrelude) : nil, looked: builtIn(Scripts.lookedPrelude))

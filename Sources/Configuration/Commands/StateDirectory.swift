@@ -22,6 +22,12 @@ public struct StateDirectory: Sendable, Equatable {
     public var apnsKey: String { file("apns-key.p8") }
     /// The unix socket of the private Redis.
     public var redisSocket: String { file("redis.sock") }
+    /// The directory of the data of the private Redis.
+    public var data: String { file("data") }
+    /// The log of a run; each run begins it anew.
+    public var log: String { file("dev.log") }
+    /// The secret that signs what is sent to `--webhook`.
+    public var webhookSecret: String { file("webhook-secret") }
     /// The bound addresses of the running gateway, in the form of `--ready-file`.
     public var ready: String { file("ready.json") }
 

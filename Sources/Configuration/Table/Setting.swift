@@ -30,6 +30,10 @@ public struct Setting: Sendable {
     public let defaultText: String
     /// One sentence for the operator.
     public let help: String
+    /// The default in `dev`; `nil` where it is the same.
+    public private(set) var devDefault: String?
+    /// The sentence for `dev`; `nil` where it is the same.
+    public private(set) var devHelp: String?
     /// Whether a value may hold a secret, so that it is masked wherever it is shown.
     public let secret: Bool
 
@@ -46,6 +50,21 @@ public struct Setting: Sendable {
         self.secret = secret
         self.help = help
     }
+
+    /// The same setting with another default, or another sentence, in `dev`.
+    func inDev(default text: String? = nil, _ help: String? = nil) -> Setting {
+        var setting = self
+        (setting.devDefault, setting.devHelp) = (text, help)
+        return setting
+    }
+
+    /// The default of a command as help shows it; empty when there is none.
+    func defaultText(of command: CommandName) -> String {
+        command == .dev ? devDefault ?? defaultText : defaultText
+    }
+
+    /// The sentence of a command.
+    func help(of command: CommandName) -> String { command == .dev ? devHelp ?? help : help }
 
     /// The flag, such as `--redis-prefix`.
     public var flag: String { "--" + name }
@@ -73,7 +92,9 @@ public struct Setting: Sendable {
         let many = repeatable ? " Repeatable." : ""
         let only = places == .flag ? " Flag only." : places == [.flag, .environment] ? " Not in the config file." : ""
         let commandList = commands.map(\.rawValue).joined(separator: ", ")
-        let standard = defaultText.isEmpty ? "" : "`" + defaultText + "`"
+        let general = defaultText.isEmpty ? "" : "`" + defaultText + "`"
+        let own = devDefault.map { (general.isEmpty ? "" : "; ") + "in dev `" + $0 + "`" } ?? ""
+        let standard = general + own
         return "| " + shown + " | " + standard + " | " + commandList + " | " + help + many + only + " |"
     }
 }

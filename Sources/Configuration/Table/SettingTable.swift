@@ -3,12 +3,13 @@ import Core
 /// Groups of commands that accept the same settings.
 private let node: [CommandName] = [.gateway, .check]
 private let nodeAndDev: [CommandName] = [.dev, .gateway, .check]
-private let redisUsers: [CommandName] = [.gateway, .check, .worker, .courier, .resetEpochs]
+private let redisUsers: [CommandName] = [.gateway, .check, .worker, .courier, .top, .resetEpochs]
 private let processes: [CommandName] = [.dev, .gateway, .check, .worker]
 private let readersOfScripts = processes + [.types]
+private let readersOfPacks = readersOfScripts + [.test]
 private let runningProcesses = processes + [.courier]
-private let runningAndReset = runningProcesses + [.resetEpochs]
-private let namers = runningAndReset + [.moveData]
+private let readersOfLimits = runningProcesses + [.top, .resetEpochs]
+private let namers = readersOfLimits + [.moveData]
 private let nodeAndToken: [CommandName] = [.gateway, .check, .token]
 private let client: [CommandName] = [.publish, .tail]
 
@@ -25,6 +26,7 @@ extension Setting {
         SettingSection(title: "On this machine", settings: dev),
         SettingSection(title: "The token", settings: token),
         SettingSection(title: "Speaking to a gateway", settings: clients),
+        SettingSection(title: "Watching all nodes", settings: watching),
         SettingSection(title: "After a restore", settings: restore),
         SettingSection(title: "Moving data", settings: moving),
     ]
@@ -126,14 +128,15 @@ extension Setting {
 
     private static let running: [Setting] = [
         Setting(
-            "config", .file, [.dev, .gateway, .check, .worker, .courier, .token, .resetEpochs, .types],
+            "config", .file, [.dev, .gateway, .check, .worker, .courier, .token, .top, .resetEpochs, .types, .test],
             places: [.flag, .environment],
             "JSON file with settings; flags and environment override it."),
         Setting(
             "shards", .integer(0...1_024), nodeAndDev, default: "0", "Reactor threads; 0 means one for each core."),
         Setting(
             "drain-seconds", .integer(1...86_400), nodeAndDev, default: "20",
-            "Time to say goodbye to clients after SIGTERM; a short name for the limit drainMs."),
+            "Time to say goodbye to clients after SIGTERM; a short name for the limit drainMs."
+        ).inDev(default: "0.5"),
         Setting(
             "trace-bytes-max", .integer(0...4_294_967_296), nodeAndDev, default: "16777216",
             "Bytes for what became of sessions in the last hour, 0 for nothing; a short name for the limit traceBytesMax."
@@ -141,10 +144,13 @@ extension Setting {
         Setting(
             "ready-file", .file, runningProcesses,
             "Write the bound addresses here, as JSON, once everything is listening; a worker its pid, once it works."
-        ),
+        ).inDev(
+            default: "ready.json in the state directory",
+            "Write the bound addresses here, as JSON, once everything is listening."),
         Setting(
             "log", .choice(LogFormat.allCases.map(\.rawValue)), runningProcesses, default: "text",
-            "Form of the log on standard error."),
+            "Form of the log on standard error."
+        ).inDev("Form of the log, dev.log in the state directory; errors are on standard error, too."),
         Setting(
             "log-level", .choice(LogLevel.allCases.map(\.rawValue)), runningProcesses, default: "info",
             "The least important lines to log."),
@@ -178,10 +184,10 @@ extension Setting {
             "services", .services, [.courier], places: .file,
             "Services that a courier asks, by the names that scripts call them (docs/courier.md)."),
         Setting(
-            "webhooks", .webhooks, [.courier], places: .file,
+            "webhooks", .webhooks, [.dev, .courier], places: .file,
             "Receivers that a courier sends signed events to (docs/courier.md)."),
         Setting(
-            "outside-ca", .file, [.courier],
+            "outside-ca", .file, [.dev, .courier],
             "Trust the authorities of this PEM file for everything outside, instead of the system's."),
         Setting(
             "outside-proxy", .outsideURL, [.courier],
@@ -207,18 +213,22 @@ extension Setting {
 
     private static let policy: [Setting] = [
         Setting(
-            "packs", .packs, readersOfScripts, default: "barbershop",
-            "Serve these built-in packs of scripts, separated by commas; `all` (in dev), or `none` (lua/README.md)."),
+            "packs", .packs, readersOfPacks, default: "barbershop",
+            "Serve these built-in packs of scripts, separated by commas; `all`, or `none` (docs/scripts/packs.md)."
+        ).inDev(default: "all"),
         Setting(
             "scripts", .directory, readersOfScripts,
-            "Serve the commands of this directory's Lua files beside the built-in ones (lua/README.md)."),
+            "Serve the commands of this directory's Lua files beside the built-in ones (lua/README.md)."
+        ).inDev(
+            "Serve the commands of this directory's Lua files beside the built-in ones, and read them again when one changes."
+        ),
         Setting(
-            "pack-number", .text, readersOfScripts, repeatable: true,
+            "pack-number", .text, readersOfPacks, repeatable: true,
             "Choose a number of a pack, as in messaging.TEXT_MAX=5000 (docs/scripts/packs.md); the same on all processes."
         ),
-        Setting("limit", .limit, runningAndReset, repeatable: true, "Change a limit; docs/limits.md lists them."),
+        Setting("limit", .limit, readersOfLimits, repeatable: true, "Change a limit; docs/limits.md lists them."),
         Setting(
-            "namespaces", .namespaces, readersOfScripts, default: "the apps' namespaces", places: .file,
+            "namespaces", .namespaces, readersOfPacks, default: "the apps' namespaces", places: .file,
             "Who may subscribe and publish in each namespace, and what it keeps."),
         Setting(
             "sockets", .sockets, nodeAndDev, default: "the apps' paths", places: .file,
@@ -230,7 +240,17 @@ extension Setting {
         Setting("demo", .boolean, [.dev], default: "true", "Fill a demo shop with simulated traffic."),
         Setting(
             "people", .boolean, [.dev], default: "true", "Let simulated people answer on the tabs of the demo's page."),
-        Setting("redis-server", .file, [.dev], default: "redis-server", "The Redis server program to start."),
+        Setting(
+            "fresh", .boolean, [.dev], default: "false", places: .flag,
+            "Begin with an empty Redis: delete the data that the run before has left in the state directory."),
+        Setting(
+            "webhook", .serviceURL, [.dev], repeatable: true,
+            "Send the events of all topics that have a log to this receiver, signed with webhook-secret in the state directory."
+        ),
+        Setting("redis-server", .file, [.dev, .test], default: "redis-server", "The Redis server program to start."),
+        Setting(
+            "filter", .text, [.test], places: .flag,
+            "Play only the cases with this text in their names; capitals do not count."),
         Setting(
             "state", .directory, [.dev, .token, .publish, .tail], default: ".switchboard",
             "Directory of dev's certificate, secrets and data."),
@@ -247,6 +267,17 @@ extension Setting {
             "Grant this topic, or all of a namespace with `order:*`."),
         Setting("key", .file, [.token], places: .flag, "Sign with this private key in PEM instead of a shared secret."),
         Setting("kid", .text, [.token], places: .flag, "Key id to put in the header; goes with --key."),
+    ]
+
+    private static let watching: [Setting] = [
+        Setting(
+            "once", .boolean, [.top], default: "false", places: .flag,
+            "Print once and end: 0 when a gateway has answered, 1 when none has, or Redis cannot be used."),
+        Setting(
+            "json", .boolean, [.top], default: "false", places: .flag,
+            "Print JSON, one line for each answer, instead of a screen."),
+        Setting(
+            "interval", .integer(1...3_600), [.top], default: "2", places: .flag, "Seconds between two answers."),
     ]
 
     private static let restore: [Setting] = [

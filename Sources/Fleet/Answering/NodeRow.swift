@@ -38,7 +38,41 @@ public enum NodeRow {
         text.append(member: "memoryBytes", number: metrics.memory.residentBytes)
         text.append(member: "descriptors", number: health.descriptorsOpen.value)
         text.append(member: "clockOffsetMs", numberOrNull: book.offsetMs)
+        append(metrics.traffic, to: &text)
+        append(figures.calls.withLock { $0 }, to: &text)
         return FleetRow(key: nodeName, content: text + [UInt8(ascii: "}")])
+    }
+
+    /// Appends the counts since the start as the member `traffic`.
+    private static func append(_ traffic: NodeTraffic, to text: inout [UInt8]) {
+        text.append(member: "traffic", json: "{".utf8)
+        text.append(member: "uptimeMs", number: traffic.uptimeMs)
+        text.append(member: "messagesIn", number: traffic.messagesIn)
+        text.append(member: "messagesOut", number: traffic.messagesOut)
+        text.append(member: "bytesIn", number: traffic.bytesIn)
+        text.append(member: "bytesOut", number: traffic.bytesOut)
+        text.append(member: "publishes", number: traffic.publishes)
+        text.append(member: "refusals", number: traffic.refusals)
+        text.append(member: "slowCloses", number: traffic.slowCloses)
+        text.append(member: "cpuMs", number: traffic.cpuMs)
+        text.append(member: "loopBoundsUs")
+        text.append(arrayOf: traffic.loopBoundsUs) { $0.append(decimal: $1) }
+        text.append(member: "loopTicks")
+        text.append(arrayOf: traffic.loopTicks) { $0.append(decimal: $1) }
+        text.append(UInt8(ascii: "}"))
+    }
+
+    /// Appends the waiting calls of outside services, as this node reads them, as the member `services`.
+    private static func append(_ services: [String: CallsFigures], to text: inout [UInt8]) {
+        text.append(member: "services")
+        text.append(arrayOf: services.sorted { $0.key < $1.key }) { text, service in
+            text.append(UInt8(ascii: "{"))
+            text.append(member: "service", string: service.key)
+            text.append(member: "waiting", number: service.value.waiting)
+            text.append(member: "oldestSeconds", number: service.value.oldestMs / 1_000)
+            text.append(member: "dead", number: service.value.dead)
+            text.append(UInt8(ascii: "}"))
+        }
     }
 
     /// The row of a process that is known by its entry alone.

@@ -31,6 +31,7 @@ public final class WholeRedis {
     private let registry: ScriptRegistry
     private let observer: Observer
     private var others: [any RedisLinks] = []
+    private var subscribers: [any BusSubscriber] = []
     private var watch: (any PlacementWatch)?
     private var lastFailure: RedisFailure?
 
@@ -84,6 +85,18 @@ public final class WholeRedis {
         return made
     }
 
+    /// Makes links that receive channels, `inbox` among them; they follow the masters and end with the others.
+    ///
+    /// The owner passes their hints to ``hint(_:)``.
+    public func subscribe(
+        name: String, inbox: [UInt8], owner: any BusSubscriberOwner
+    ) throws(Errno) -> any BusSubscriber {
+        let made = try setup.topology.bus(setup(name: name), inbox: inbox, owner: owner)
+        subscribers.append(made)
+        if let placement { made.follow(placement) }
+        return made
+    }
+
     /// The present placement; `nil` where the address is constant.
     var placement: Placement? { watch?.placement }
 
@@ -91,7 +104,7 @@ public final class WholeRedis {
     func setup(name: String) -> LinkSetup { LinkSetup(setup.context, setup.target, name: name) }
 
     /// Takes a reason to ask for the servers.
-    func hint(_ hint: ServerHint) { watch?.hint(hint) }
+    public func hint(_ hint: ServerHint) { watch?.hint(hint) }
 
     /// Ends every link; calls in flight fail.
     public func stop() {
@@ -99,6 +112,7 @@ public final class WholeRedis {
         watch?.stop()
         link.stop()
         for other in others { other.stop() }
+        for subscriber in subscribers { subscriber.stop() }
     }
 
     private func watched(_ update: PlacementUpdate) {
@@ -107,6 +121,7 @@ public final class WholeRedis {
             lastFailure = nil
             link.follow(placement)
             for other in others { other.follow(placement) }
+            for subscriber in subscribers { subscriber.follow(placement) }
         case .unreachable(let failure): lastFailure = failure
         case .damaged, .sentinels: break
         }

@@ -2,7 +2,7 @@ import Core
 import Glibc
 
 /// The figures of this process that Prometheus's own clients show, from `/proc/self/stat` (proc_pid_stat(5)).
-struct ProcessFigures: Equatable {
+public struct ProcessFigures: Equatable, Sendable {
     /// Processor time in the process's own code and in the kernel, seconds.
     let cpuSeconds: Double
     /// When it started, seconds since the machine did.
@@ -32,6 +32,9 @@ struct ProcessFigures: Equatable {
         return ProcessFigures(
             stat: line, ticksPerSecond: sysconf(Int32(_SC_CLK_TCK)), pageBytes: sysconf(Int32(_SC_PAGESIZE)))
     }
+
+    /// Processor time of this process so far, milliseconds; `nil` without `/proc`.
+    public static var cpuMs: Int? { read().map { Int($0.cpuSeconds * 1_000) } }
 
     /// When the machine started, seconds since 1970: the line `btime` of `/proc/stat`.
     static let bootSeconds: Int? = {

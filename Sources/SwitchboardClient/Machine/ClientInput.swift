@@ -23,7 +23,7 @@ enum ClientInput: Sendable {
     ///
     /// `since` is a position that the app has stored, or `nil`. `wantsCurrent` rules out an earlier state with the
     /// events since.
-    case join(topic: String, listener: Int, presence: Bool, since: Position?, wantsCurrent: Bool = false)
+    case join(topic: String, listener: Int, presence: Bool, since: TopicPosition?, wantsCurrent: Bool = false)
     /// The app requests the topic's state again.
     case resynchronise(topic: String)
     /// An iterator ended.
@@ -97,7 +97,7 @@ enum ClientOutput: Sendable {
     /// Delete the stored entry of this id.
     case forget(id: String)
     /// The client's status has changed.
-    case status(Status)
+    case status(ConnectionStatus)
 }
 
 /// The reason for a token request.

@@ -145,12 +145,13 @@ extension ClientMachine {
     /// The socket ended by itself; the code decides whether and when to dial again.
     mutating func closed(code: Int, httpStatus: Int?, message: String) {
         guard hasSocket else { return }
-        lastClose = Status.Close(code: code, httpStatus: httpStatus)
+        lastClose = ConnectionStatus.Close(code: code, httpStatus: httpStatus)
         let leave = leaveAtMs
         let isPlanned = leave != nil || (code == 4_408 && credentials == .none && !hasWork)
         reason =
             isPlanned
-            ? nil : Status.Reason(code: code, httpStatus: httpStatus, message: message, wasOpen: phase == .ready)
+            ? nil
+            : ConnectionStatus.Reason(code: code, httpStatus: httpStatus, message: message, wasOpen: phase == .ready)
         switch (code, httpStatus) {
         case (_, 401), (4_401, _): tokenClosed()
         case (_, 403), (4_403, _):
@@ -211,7 +212,7 @@ extension ClientMachine {
 
     /// The gateway did not answer in time.
     private mutating func unanswered() {
-        reason = Status.Reason(.noAnswer, "The gateway does not answer.")
+        reason = ConnectionStatus.Reason(.noAnswer, "The gateway does not answer.")
         redial(code: 1_000)
     }
 

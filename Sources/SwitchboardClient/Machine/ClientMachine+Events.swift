@@ -4,7 +4,7 @@ extension ClientMachine {
     mutating func subscribed(_ frame: Frame) {
         guard let name = frame.topic, var topic = topics[name], case .asked(let ref, _) = topic.stage, frame.ref == ref
         else { return }
-        guard let answer = Position(frame.data) else { return rest(name, nil) }
+        guard let answer = TopicPosition(frame.data) else { return rest(name, nil) }
         let asked = topic.position
         let recovered =
             topic.resumes && frame.data["recovered"]?.bool == true && asked?.epoch == answer.epoch
@@ -62,10 +62,10 @@ extension ClientMachine {
         for update in updates { tell(topic.listeners[index].id, update) }
     }
 
-    private func lostGap(from old: Position?, to new: Position?) -> Gap {
-        guard let old, let new else { return Gap(reason: .notRecovered, missed: nil, position: new) }
-        guard old.epoch == new.epoch else { return Gap(reason: .reset, missed: nil, position: new) }
-        return Gap(
+    private func lostGap(from old: TopicPosition?, to new: TopicPosition?) -> TopicGap {
+        guard let old, let new else { return TopicGap(reason: .notRecovered, missed: nil, position: new) }
+        guard old.epoch == new.epoch else { return TopicGap(reason: .reset, missed: nil, position: new) }
+        return TopicGap(
             reason: .notRecovered, missed: new.offset >= old.offset ? new.offset - old.offset : nil, position: new)
     }
 
@@ -82,7 +82,7 @@ extension ClientMachine {
         guard let offset = frame.offset, let position = topic.position else { return deliver(frame, to: topic, nil) }
         if offset <= position.offset { return }
         guard offset - position.offset == 1 else { return hole(name) }
-        topic.position = Position(epoch: position.epoch, offset: offset)
+        topic.position = TopicPosition(epoch: position.epoch, offset: offset)
         topic.keep(TopicEvent(topic: name, name: frame.event, data: frame.data, position: topic.position))
         let isNext = topic.early.first?.offset.map { $0 - offset == 1 } == true
         let next = isNext ? topic.early.removeFirst() : nil
@@ -91,7 +91,7 @@ extension ClientMachine {
         if let next { event(next) }
     }
 
-    private mutating func deliver(_ frame: Frame, to topic: TopicState, _ position: Position?) {
+    private mutating func deliver(_ frame: Frame, to topic: TopicState, _ position: TopicPosition?) {
         let event = TopicEvent(topic: frame.topic ?? "", name: frame.event, data: frame.data, position: position)
         for listener in topic.listeners where listener.isLive {
             tell(listener.id, .event(event))
@@ -117,16 +117,16 @@ extension ClientMachine {
             if case .asked = topic.stage { topics[name]?.stage = .wanted }
             return
         }
-        let told = Gap.Reason(rawValue: frame.data["reason"]?.string ?? "") ?? .missed
+        let told = TopicGap.Reason(rawValue: frame.data["reason"]?.string ?? "") ?? .missed
         // An earlier state no longer leads to the present one.
         if topic.state != nil { topic.sinceState = nil }
-        var gap = Gap(reason: .followed, missed: nil, position: topic.position)
-        if let position = Position(frame.data) {
+        var gap = TopicGap(reason: .followed, missed: nil, position: topic.position)
+        if let position = TopicPosition(frame.data) {
             gap.reason = told
             if let old = topic.position, old.epoch == position.epoch {
                 // A gap never moves a position back within its epoch.
                 if position.offset >= old.offset { gap.missed = position.offset - old.offset }
-                topic.position = Position(epoch: old.epoch, offset: max(old.offset, position.offset))
+                topic.position = TopicPosition(epoch: old.epoch, offset: max(old.offset, position.offset))
             } else {
                 topic.position = position
                 topic.early = []

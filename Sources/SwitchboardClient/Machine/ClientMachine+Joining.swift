@@ -1,7 +1,7 @@
 /// Joining and leaving topics.
 extension ClientMachine {
     /// An iterator begins to read a topic; on a live topic it receives updates at once.
-    mutating func join(_ name: String, _ listener: Int, _ presence: Bool, _ since: Position?, wantsCurrent: Bool) {
+    mutating func join(_ name: String, _ listener: Int, _ presence: Bool, _ since: TopicPosition?, wantsCurrent: Bool) {
         guard TopicState.isName(name) else {
             let error = SwitchboardError(.server("bad_request"), "There can be no topic of this name.")
             return outputs.append(.end(listener: listener, error))
@@ -18,7 +18,7 @@ extension ClientMachine {
             topic.position = since
             entry.isLive = true
         } else if let since, since != topic.position {
-            tell(listener, .gap(Gap(reason: .notRecovered, missed: nil, position: topic.position)))
+            tell(listener, .gap(TopicGap(reason: .notRecovered, missed: nil, position: topic.position)))
         }
         topic.lingerUntilMs = nil
         topic.listeners.append(entry)

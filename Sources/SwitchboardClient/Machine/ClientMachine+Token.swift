@@ -119,7 +119,7 @@ extension ClientMachine {
         fetchFailures = min(fetchFailures + 1, 20)
         if phase == .asking {
             attempt = min(attempt + 1, 30)
-            reason = Status.Reason(.tokenSource, "The source of tokens threw.")
+            reason = ConnectionStatus.Reason(.tokenSource, "The source of tokens threw.")
             phase = .waiting(untilMs: nowMs + backoff())
         } else if phase == .ready {
             fetchAgainAtMs = nowMs + min(1_000 << Int64(min(fetchFailures, 5)), 30_000)
@@ -148,10 +148,10 @@ extension ClientMachine {
         if error.code == .server("forbidden"), phase == .ready {
             abandon()
         } else if error.code == .server("unavailable") || error.code == .server("rate_limited") {
-            reason = Status.Reason(.unavailable, error.message)
+            reason = ConnectionStatus.Reason(.unavailable, error.message)
             redial(code: 1_000)
         } else {
-            reason = Status.Reason(.unauthorized, "The gateway refused the token. \(error.message)")
+            reason = ConnectionStatus.Reason(.unauthorized, "The gateway refused the token. \(error.message)")
             tokenClosed(code: 1_000)
         }
     }
@@ -161,7 +161,7 @@ extension ClientMachine {
         refusals += 1
         token = nil
         spare = nil
-        lastClose = Status.Close(code: 4_401, httpStatus: nil)
+        lastClose = ConnectionStatus.Close(code: 4_401, httpStatus: nil)
         if credentials != .refreshing || refusals > 1 { return giveUp(code: code) }
         reason = nil
         redial(code: code, afterMs: attempt == 0 ? 0 : nil)

@@ -59,9 +59,9 @@ struct ClientMachine: Sendable {
     /// The time at which to leave, from `draining`.
     var leaveAtMs: Int64?
     /// The end of the last connection, for the status.
-    var lastClose: Status.Close?
+    var lastClose: ConnectionStatus.Close?
     /// The reason why there is no connection, for the status.
-    var reason: Status.Reason?
+    var reason: ConnectionStatus.Reason?
     /// The time at which the last socket was opened; long ago before the first.
     var dialledAtMs = Int64.min / 2
     /// The time until which calls are sent at half the rate.
@@ -122,7 +122,7 @@ struct ClientMachine: Sendable {
     /// The time before which no call is sent, since the gateway answered `rate_limited`.
     var callsRestUntilMs: Int64 = 0
     /// The status as it was last reported.
-    var lastStatus = Status()
+    var lastStatus = ConnectionStatus()
 
     /// A machine that waits for `start`; equal seeds and inputs give equal outputs.
     init(times: ClientTimes, seed: UInt64, credentials: Credentials = .none, showsTokenInUpgrade: Bool = false) {
@@ -201,8 +201,8 @@ struct ClientMachine: Sendable {
     var hasWork: Bool { !topics.isEmpty || !calls.isEmpty }
 
     /// The present status.
-    var status: Status {
-        var status = Status()
+    var status: ConnectionStatus {
+        var status = ConnectionStatus()
         status.phase =
             switch phase {
             case .stopped: .stopped

@@ -29,11 +29,11 @@ struct TopicState: Sendable {
     /// The topic's readers, in the order in which they joined.
     var listeners: [Listener] = []
     /// The position of the last event that counts as seen.
-    var position: Position?
+    var position: TopicPosition?
     /// The latest state from the gateway.
     var state: JSONValue?
     /// The topic's position at that state.
-    var stateAt: Position?
+    var stateAt: TopicPosition?
     /// The events since, `sinceMax` at most: a late iterator receives the state and these.
     ///
     /// `nil` when they do not lead from the state to the present.
@@ -55,7 +55,7 @@ struct TopicState: Sendable {
     /// Whether the last subscribe asked for presence.
     var hasPresence = false
     /// The members present; `nil` while the full list is unknown.
-    var members: [Member]?
+    var members: [TopicMember]?
 
     /// The most events that wait for an answer; one more, and the topic is requested again after a pause.
     static let earlyMax = 1_000
@@ -113,11 +113,11 @@ struct TopicState: Sendable {
     /// A `presence` message replaces the list or changes it.
     ///
     /// `nil` while the full list is unknown.
-    mutating func apply(presence data: JSONValue) -> [Member]? {
+    mutating func apply(presence data: JSONValue) -> [TopicMember]? {
         if let all = data["members"]?.array {
-            members = all.compactMap(Member.init)
+            members = all.compactMap(TopicMember.init)
         } else if var known = members {
-            let changed = ((data["joins"]?.array ?? []) + (data["updates"]?.array ?? [])).compactMap(Member.init)
+            let changed = ((data["joins"]?.array ?? []) + (data["updates"]?.array ?? [])).compactMap(TopicMember.init)
             let gone = Set((data["leaves"]?.array ?? []).compactMap { $0["id"]?.string })
             for member in changed {
                 if let index = known.firstIndex(where: { $0.id == member.id }) {

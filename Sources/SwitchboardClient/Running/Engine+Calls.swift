@@ -2,7 +2,7 @@ extension Engine {
     private static let idBytesMax = 128
 
     /// Runs a call until its answer; a cancelled caller receives `.cancelled` at once.
-    func call(_ event: String, _ topic: String?, _ body: String, _ id: String, _ options: CallOptions)
+    func call(_ event: String, _ topic: String?, _ body: String, _ id: String, _ options: SwitchboardClient.CallOptions)
         async throws(SwitchboardError) -> JSONValue
     {
         let isName = id.utf8.allSatisfy { Engine.nameBytes.contains($0) }

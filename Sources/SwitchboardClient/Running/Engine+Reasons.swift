@@ -23,7 +23,7 @@ extension Engine {
     /// Logs once why there is no connection, and again after there was one.
     ///
     /// The query is not logged: it may hold a secret.
-    func warn(of status: Status) {
+    func warn(of status: ConnectionStatus) {
         let reason = status.reason
         let isNew = state.with { state in
             if reason == nil, !status.isReady { return false }

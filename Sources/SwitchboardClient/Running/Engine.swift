@@ -26,15 +26,19 @@ final class Engine: Sendable {
         /// The time at which the timer fires.
         var alarm = Alarm()
         /// The reason that was logged last; `nil` after there was a connection.
-        var loggedReason: Status.Reason.Code?
+        var loggedReason: ConnectionStatus.Reason.Code?
         /// The last number that was issued.
         var numbers = 0
+        /// The app's scenes that are not in the background.
+        var scenes: Set<UUID> = []
+        /// The pause that a return of the app cancels.
+        var pausing: Task<Void, Never>?
         /// Waiting callers, by ticket.
         var waiters: [Int: CheckedContinuation<Result<JSONValue, SwitchboardError>, Never>] = [:]
         /// The iterators of topics, by listener.
         var readers: [Int: Inbox<TopicUpdate>] = [:]
         /// The iterators of the status.
-        var statusReaders: [Int: Inbox<Status>] = [:]
+        var statusReaders: [Int: Inbox<ConnectionStatus>] = [:]
         /// The iterators of the outbox's results.
         var resultReaders: [Int: Inbox<OutboxResult>] = [:]
     }

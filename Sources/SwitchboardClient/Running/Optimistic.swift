@@ -11,7 +11,7 @@ public final class Optimistic<Value: Sendable>: Sendable {
         let madeAt: Int
         let isIn: (@Sendable (Value) -> Bool)?
         var isAnswered = false
-        var answeredAt: Position?
+        var answeredAt: TopicPosition?
     }
 
     private struct State: Sendable {
@@ -38,9 +38,10 @@ public final class Optimistic<Value: Sendable>: Sendable {
 
     /// Takes the server's value, from a state or an event.
     ///
-    /// - Parameter upTo: the position of the newest event in the value. A change stays while its answer has a later
-    ///   position.
-    public func set(server value: Value, upTo: Position? = nil) {
+    /// - Parameters:
+    ///   - value: the server's value.
+    ///   - upTo: the position of the newest event in the value. A change stays while its answer has a later position.
+    public func set(server value: Value, upTo: TopicPosition? = nil) {
         change { state in
             state.server = value
             state.serverCount += 1
@@ -56,8 +57,11 @@ public final class Optimistic<Value: Sendable>: Sendable {
 
     /// Shows a change at once, runs its call, and keeps or reverts the change by the answer.
     ///
-    /// - Parameter isIn: whether a value of the server includes the change already. Pass it where the event may arrive
-    ///   before the answer and a repeated change would show, e.g. a count.
+    /// - Parameters:
+    ///   - change: the change of the value, without side effects.
+    ///   - isIn: whether a value of the server includes the change already. Pass it where the event may arrive before the
+    ///     answer and a repeated change would show, e.g. a count.
+    ///   - call: the call that makes the change on the server.
     public func perform<Answer: Sendable>(
         _ change: @escaping @Sendable (inout Value) -> Void, isIn: (@Sendable (Value) -> Bool)? = nil,
         by call: @Sendable () async throws -> Answer
@@ -65,7 +69,9 @@ public final class Optimistic<Value: Sendable>: Sendable {
         let number = guess(change, isIn: isIn)
         do {
             let answer = try await call()
-            settle(number, isDone: true, at: answer as? Position ?? (answer as? JSONValue).flatMap { Position($0) })
+            settle(
+                number, isDone: true,
+                at: answer as? TopicPosition ?? (answer as? JSONValue).flatMap { TopicPosition($0) })
             return answer
         } catch {
             settle(number, isDone: false, at: nil)
@@ -85,7 +91,7 @@ public final class Optimistic<Value: Sendable>: Sendable {
     }
 
     /// The change has its answer; `position` is that of a publish.
-    func settle(_ number: Int, isDone: Bool, at position: Position?) {
+    func settle(_ number: Int, isDone: Bool, at position: TopicPosition?) {
         change { state in
             guard let index = state.guesses.firstIndex(where: { $0.number == number }) else { return }
             // A value received since the change includes it already, unless the caller supplied `isIn` to test that.

@@ -11,7 +11,7 @@ public struct TopicUpdates: AsyncSequence, Sendable {
     /// The topic's name.
     let topic: String
     /// The position that the app has stored; `nil` to begin at the topic's present position.
-    let since: Position?
+    let since: TopicPosition?
     /// Whether its iterators receive presence.
     let wantsPresence: Bool
     /// Whether the first state must be the present one.
@@ -36,7 +36,7 @@ public struct TopicUpdates: AsyncSequence, Sendable {
             }
             if queue.count >= most {
                 let last = queue.lazy.compactMap(\.position).last
-                queue = [.gap(Gap(reason: .tooSlow, missed: nil, position: last))]
+                queue = [.gap(TopicGap(reason: .tooSlow, missed: nil, position: last))]
             }
             queue.append(update)
         }
@@ -92,7 +92,7 @@ public struct TopicUpdates: AsyncSequence, Sendable {
 /// The members present at a topic, as a sequence of full lists.
 public struct PresenceUpdates: AsyncSequence, Sendable {
     /// All members.
-    public typealias Element = [Member]
+    public typealias Element = [TopicMember]
 
     /// The topic's updates, with presence among them.
     let updates: TopicUpdates
@@ -103,7 +103,7 @@ public struct PresenceUpdates: AsyncSequence, Sendable {
         var updates: TopicUpdates.AsyncIterator
 
         /// The next list.
-        public mutating func next() async throws -> [Member]? {
+        public mutating func next() async throws -> [TopicMember]? {
             while let update = try await updates.next() {
                 if case .members(let members) = update { return members }
             }
@@ -145,7 +145,7 @@ final class Reading<Element: Sendable>: Sendable {
 /// The status of the connection, as a sequence: now, and at each change.
 public struct StatusUpdates: AsyncSequence, Sendable {
     /// The newest status.
-    public typealias Element = Status
+    public typealias Element = ConnectionStatus
 
     /// The client's engine.
     let engine: Engine
@@ -153,10 +153,10 @@ public struct StatusUpdates: AsyncSequence, Sendable {
     /// One reader.
     public struct AsyncIterator: AsyncIteratorProtocol {
         /// Unregisters with the last copy of this iterator.
-        let reading: Reading<Status>
+        let reading: Reading<ConnectionStatus>
 
         /// The next status; `nil` when the reader's task is cancelled.
-        public mutating func next() async -> Status? { try? await reading.inbox.next() }
+        public mutating func next() async -> ConnectionStatus? { try? await reading.inbox.next() }
     }
 
     /// Begins with the present status.

@@ -41,7 +41,7 @@ public enum SocketEvent: Sendable, Hashable {
     case closed(code: Int, httpStatus: Int?, message: String)
 
     /// The end of a dial that failed: the reason's code precedes the text, where the status finds it.
-    public static func failed(_ code: Status.Reason.Code, _ message: String) -> SocketEvent {
+    public static func failed(_ code: ConnectionStatus.Reason.Code, _ message: String) -> SocketEvent {
         .closed(code: 0, httpStatus: nil, message: "\(code.rawValue): \(message)")
     }
 }

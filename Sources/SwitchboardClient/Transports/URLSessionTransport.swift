@@ -147,7 +147,7 @@
             return "\(kind.rawValue): \(error.localizedDescription)"
         }
 
-        private static let kinds: [URLError.Code: Status.Reason.Code] = [
+        private static let kinds: [URLError.Code: ConnectionStatus.Reason.Code] = [
             .serverCertificateUntrusted: .untrusted, .serverCertificateHasBadDate: .untrusted,
             .serverCertificateHasUnknownRoot: .untrusted, .serverCertificateNotYetValid: .untrusted,
             .secureConnectionFailed: .notTLS, .cannotFindHost: .unresolved, .dnsLookupFailed: .unresolved,

@@ -1,7 +1,7 @@
 /// The position of an event in its topic: the epoch, and an offset that grows by one.
 ///
 /// Offsets compare within an epoch only.
-public struct Position: Sendable, Hashable, Codable {
+public struct TopicPosition: Sendable, Hashable, Codable {
     /// The topic's epoch.
     public var epoch: String
     /// The offset of the last event that counts as seen, from 0.
@@ -32,7 +32,7 @@ public struct TopicEvent: Sendable, Hashable {
     /// The event's data.
     public var data: JSONValue
     /// The event's position; `nil` for an event that is delivered at most once.
-    public var position: Position?
+    public var position: TopicPosition?
 
     /// The event's data as a type of the app's.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(SwitchboardError) -> Value {
@@ -43,7 +43,7 @@ public struct TopicEvent: Sendable, Hashable {
 /// A place in a topic where events are missing.
 ///
 /// An app that shows the topic's state reads it again.
-public struct Gap: Sendable, Hashable {
+public struct TopicGap: Sendable, Hashable {
     /// The reason why events are missing.
     public enum Reason: String, Sendable, Hashable {
         /// The gateway could not fetch them.
@@ -65,11 +65,11 @@ public struct Gap: Sendable, Hashable {
     /// The number of missing events; `nil` when unknown.
     public var missed: Int64?
     /// The position after the gap; `nil` when unknown.
-    public var position: Position?
+    public var position: TopicPosition?
 }
 
 /// A member who is present at a topic.
-public struct Member: Sendable, Hashable {
+public struct TopicMember: Sendable, Hashable {
     /// The id of the member's session, assigned by the gateway.
     public var id: String
     /// The user of the token.
@@ -97,18 +97,18 @@ public enum TopicUpdate: Sendable, Hashable {
     ///
     /// `state` replaces the former state, where the namespace has one. With `recovered` no event was missed: the events
     /// since follow. `position` is that of the last event that counts as seen; `nil` where the topic has no positions.
-    case live(state: JSONValue?, recovered: Bool, position: Position?)
+    case live(state: JSONValue?, recovered: Bool, position: TopicPosition?)
     /// An event.
     case event(TopicEvent)
     /// Events are missing here.
-    case gap(Gap)
+    case gap(TopicGap)
     /// Not live for now: offline, or refused temporarily. The client retries by itself.
     case pending(SwitchboardError?)
     /// The members present: the full list, after each change.
-    case members([Member])
+    case members([TopicMember])
 
     /// The topic's position after this update; `nil` where the update has none.
-    var position: Position? {
+    var position: TopicPosition? {
         switch self {
         case .live(_, _, let position): position
         case .event(let event): event.position

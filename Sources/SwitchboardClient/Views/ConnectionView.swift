@@ -2,18 +2,18 @@
 #if canImport(SwiftUI)
     public import SwiftUI
 
-    /// A text that shows the phase of a client's connection; empty while it is open.
+    /// A line that says why there is no connection; empty while there is one.
     public struct ConnectionView: View {
         private let client: SwitchboardClient
-        @State private var phase = Status.Phase.stopped
+        @State private var status = ConnectionStatus()
 
         /// The view of a client.
         public init(_ client: SwitchboardClient) { self.client = client }
 
         /// The view.
         public var body: some View {
-            Text(phase == .open ? "" : phase.rawValue)
-                .task { for await status in client.status { phase = status.phase } }
+            Text(status.isReady ? "" : status.reason?.errorDescription ?? status.phase.title)
+                .task { for await status in client.status { self.status = status } }
         }
     }
 #endif

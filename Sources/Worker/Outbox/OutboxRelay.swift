@@ -227,7 +227,7 @@ final class OutboxRelay {
         let meta = parts.keys.meta(topic)
         guard let run = link.fence(of: meta) else { return retry(queued) }
         let stamp = CommandCallBuilder.CallStamp(
-            nowMs: parts.clock.wallMs, run: run, epoch: epochs.next(), random: [])
+            nowMs: parts.commands.nowMs(), run: run, epoch: epochs.next(), random: [])
         let call = PublishCall(topic, [event]).call(
             parts.publish, keys: parts.keys, meta: meta, policy: policy, seenSeconds: parts.limits.relayedSeconds,
             stamp, top: nil)

@@ -34,14 +34,15 @@ struct WorkerParts: Sendable {
     let operationsListener: OperationsListener?
     let log: Log
 
-    init(_ settings: WorkerSettings, log: Log) throws(StartProblem) {
+    /// `ownMs` is the time of calls for tests of packs; `nil`: the clock's.
+    init(_ settings: WorkerSettings, log: Log, ownMs: (@Sendable () -> Int)? = nil) throws(StartProblem) {
         var redis = try RedisTarget.reading(settings.redis, limits: settings.limits)
         redis.layout = LayoutGuard(settings.keys)
-        redis.seal = RunSealSettings(settings.keys, settings.limits)
+        redis.seal = ownMs == nil ? RunSealSettings(settings.keys, settings.limits) : nil
         self.redis = redis
         library = try ScriptLibrary(
             packs: settings.packs, directory: settings.scripts, namespaces: settings.namespaces.keys, reservedPaths: [],
-            numbers: settings.packNumbers, isSharded: redis.topology.isSharded)
+            numbers: settings.packNumbers, isSharded: redis.topology.isSharded, hasOwnTime: ownMs != nil)
         lease = try library.table.required("lease")
         publish = try library.table.required("publish")
         setMember = try library.table.required("set_member")
@@ -56,7 +57,7 @@ struct WorkerParts: Sendable {
             doneSeconds: settings.limits.relayedSeconds,
             membersMax: settings.limits.membersMax, callsMax: settings.limits.callsMax,
             answerLimits: settings.limits.answers, answerBytesMax: settings.limits.answerBytesMax,
-            nowMs: { [clock] in clock.wallMs })
+            nowMs: ownMs ?? { [clock] in clock.wallMs })
         dataTimeFile = settings.dataTimeFile
         dataSeenMs =
             try settings.dataTimeFile.map { (file) throws(StartProblem) in try DataWatch.remembered(file) } ?? nil

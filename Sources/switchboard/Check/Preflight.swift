@@ -137,6 +137,11 @@ enum Preflight {
         address.host == "localhost" || IPAddress(text: Array(address.host.utf8))?.isLoopback == true
     }
 
+    /// The scripts that the Redis of the settings cannot compile, and what else keeps it from running them.
+    static func brokenScripts(_ parts: NodeParts, _ settings: GatewaySettings) -> [String] {
+        redis(parts, settings).0.filter { $0.verdict == .wrong }.map(\.text)
+    }
+
     /// Counts the definitions in the headers; mistakes were reported before.
     private static func scripts(_ library: ScriptLibrary, _ directory: String?) -> [Finding] {
         let catalogue = library.catalogue

@@ -6,6 +6,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+import httpx
+
 from Fixtures.processes.metrics import Metrics
 from Fixtures.processes.node import NodeProcess
 from Fixtures.waiting import eventually
@@ -68,6 +70,12 @@ class RunningGateway(NodeProcess):
         return (self.directory / ".switchboard/api-key").read_text()
 
     def log(self):
+        """The lines of the log, which are not on the terminal."""
+        return (self.directory / ".switchboard/dev.log").read_text(errors="replace")
+
+    @property
+    def terminal(self):
+        """What it has printed."""
         return self.log_text
 
     def metrics(self):
@@ -81,3 +89,18 @@ class RunningGateway(NodeProcess):
                 return answer.status == 200
         except urllib.error.HTTPError:
             return False
+
+
+def asked(gateway, method, path, body=None):
+    """A backend's request with dev's API key."""
+    with httpx.Client(verify=False, trust_env=False, timeout=10) as client:
+        return client.request(method, gateway.https + path, headers={"apikey": gateway.api_key}, json=body)
+
+
+def answer_of(gateway, name, **arguments):
+    """The answer of a command; none while the gateway is away or refuses."""
+    with contextlib.suppress(httpx.TransportError):
+        answer = asked(gateway, "POST", f"/v1/commands/{name}", arguments)
+        if answer.status_code == 200:
+            return answer.json()
+    return None

@@ -78,6 +78,29 @@ import Testing
         #expect(try mistakes("local ok = 1\n\(line)\nreturn {}\n") == ["a.lua:14: " + message])
     }
 
+    /// A call with a wrong argument passed the check, and became a dead letter once the worker made it.
+    @Test(arguments: [
+        ("{shopID = 'x', shopId = 'x', box_size = 2}", "\"shopID\" is no argument of a; did you mean shopId?"),
+        ("{shopId = 'x', size = 2, box_size = 2}", "\"size\" is no argument of a; on the wire it is box_size"),
+        ("{shopId = 'x'}", "'box_size' of a is missing"),
+        ("{shopId = 'x', box_size = nil}", "'box_size' of a is missing"),
+        ("{shopId = 'x', box_size = 12}", "'box_size' of a must be a whole number from 1 to 9; got 12"),
+        ("{shopId = 'x', box_size = -1}", "'box_size' of a must be a whole number from 1 to 9; got -1"),
+        ("{shopId = 'x', ['box_size'] = 'two'}", "'box_size' of a must be a whole number from 1 to 9; got \"two\""),
+        ("{shopId = 'x', box_size = true}", "'box_size' of a must be a whole number from 1 to 9; got true"),
+        ("{'x', 2}", "a takes arguments by name, as in {shopId = ...}"),
+        ("5", "the arguments of a are a table with names, not 5"),
+        ("nil", "the arguments of a are a table with names, not nil"),
+    ])
+    func aCallOfLaterWithAWrongArgumentIsToldByItsLine(_ arguments: String, _ message: String) throws {
+        #expect(try mistakes("local ok = 1\nlater('a', \(arguments))\n") == ["a.lua:14: later: " + message])
+    }
+
+    @Test func aCallOfLaterWithoutArgumentsIsTold() throws {
+        #expect(
+            try mistakes("later('a')\n") == ["a.lua:13: later: the arguments of a are missing; {} gives none"])
+    }
+
     @Test func aTopicWhoseMembersAreChangedIsOneOfTheHeader() throws {
         #expect(
             try mistakes("admit('shop:' .. args.shopId, 'ann')\nreturn {}\n", "@members\n") == [
@@ -98,7 +121,11 @@ import Testing
         "-- redis.call\nreturn {}", "--[[ redis.call\n args.x ]] return {}", "local s = 'redis.call(KEYS[1])'",
         "local s = [==[ key.x ]] ]==]", "local redis = 1 return {a = redis}", "return {redis = 1, key = 2, os = 3}",
         "local t = {key = 1} return {a = t.key, b = t.random}", "local function random() end random()",
-        "fail('full', 'x')", "fail('bad_request', 'x')", "fail('not_found', 'x')", "later('a', {})",
+        "fail('full', 'x')", "fail('bad_request', 'x')", "fail('not_found', 'x')",
+        "later('a', {shopId = 'x', box_size = 2})", "later('a', {['shopId'] = 7, box_size = -2 + 3, id = 'op'})",
+        "local t = {} later('a', t) later('a', '{\"x\":1}') later('a', {shopId = 'x', [1 .. ''] = 2})",
+        "later('a', {shopId = args.shopId or 'x', box_size = read('SCARD', key.box), id = (function(a, b) return a end)()})",
+        "later('a', {shopId = {'no', 'id'} and 'x'; box_size = tonumber('2'),})",
         "local function each(f, list) for i, one in ipairs(list) do f(one, i) end end each(tostring, {1})",
         "local a, b = 1, {c = 2; d = 3} return {a = a + b.c, e = function(x, ...) return x end}",
         "local x = read('X' .. 'Y', key.box)", "local name = 'GET' local x = read(name, key.box)",
@@ -115,7 +142,8 @@ import Testing
 
     @Test(arguments: [
         "'", "\"\\", "[[", "--[[", "[==", "key.", "args", "fail(", "emit('", "later('a", "--", "key", "\0\u{e9}",
-        "emit_each({'a:", "local t t[ emit(t,", "table.insert(t", "local t = emit(t, 1", "local t t = {{ emit_each(t,",
+        "emit_each({'a:", "later('a', {", "later('a', {shopId =", "later('a', {[", "later('a', {['x'", "later('a',",
+        "local t t[ emit(t,", "table.insert(t", "local t = emit(t, 1", "local t t = {{ emit_each(t,",
     ])
     func halfATextIsNoTrap(_ body: String) throws {
         _ = try mistakes(body)

@@ -27,8 +27,7 @@ import Testing
             Scripts.files + Scripts.constants + Scripts.commandPreludes
             + [
                 Scripts.prelude, Scripts.outsidePrelude, Scripts.elsewherePrelude, Scripts.lookedPrelude,
-                Scripts.quickPublish,
-                Scripts.templates,
+                Scripts.quickPublish, Scripts.movedPrelude, Scripts.templates,
             ]
         var count = 0
         for pack in try packs {

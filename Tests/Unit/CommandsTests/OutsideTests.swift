@@ -111,7 +111,17 @@ import Testing
             "call_out('spotify', {a = {1, 2}, tostring(3, 'x')}, 'fund')",
             "call_out: no @call_out of the header says that \"fund\" gets the answers of spotify; did you mean found?"
         ),
-        ("call_out('spotify', {'x', 'y'}, 'found', {1, 'z'})", ""),
+        ("call_out('spotify', {'x', 'y'}, 'found', {shopId = 'z'})", ""),
+        ("call_out('spotify', {'x', 'y'}, 'found')", ""),
+        (
+            "call_out('spotify', {'x', 'y'}, 'found', {1, 'z'})",
+            "call_out: found takes arguments by name, as in {shopId = ...}"
+        ),
+        (
+            "call_out('spotify', {}, 'found', {shopId = 'z', outcome = 'ok'})",
+            "call_out: outcome of found is given by the courier"
+        ),
+        ("call_out('spotify', {}, 'found', {})", "call_out: 'shopId' of found is missing"),
         ("call_out('spotify', {}, 'fo' .. 'und')", ""),
         ("call_out('spotify', {}, args.shopId)", ""),
         ("call_out('spotify'", ""),

@@ -20,12 +20,23 @@ import Testing
         #expect(dev.gateway.tlsCert == "d/cert.pem" && dev.gateway.redis == "unix://d/redis.sock")
         #expect(dev.gateway.limits.pingMs == 9)
         #expect(DevSettings().gateway.listen?.port == 8_443)
+        #expect(!dev.isFresh && dev.gateway.limits.drainMs == 500 && dev.webhooks == [])
         #expect(dev.people && DevSettings().people)
         guard case .dev(let alone) = run(read("dev --people=false")) else {
             Issue.record("dev was refused")
             return
         }
         #expect(alone.demo && !alone.people)
+    }
+
+    @Test func devTakesTheTimeToDrainThatItIsGiven() {
+        for words in ["dev --drain-seconds 3 --fresh", "dev --limit drainMs=3000 --fresh"] {
+            guard case .dev(let dev) = run(read(words)) else {
+                Issue.record("dev was refused")
+                return
+            }
+            #expect(dev.gateway.limits.drainMs == 3_000 && dev.isFresh)
+        }
     }
 
     @Test func typesAreForOneLanguage() {
@@ -41,6 +52,26 @@ import Testing
             problems(read("types swift swift")) == [
                 #"switchboard types: expected typescript or swift; got "swift swift""#
             ])
+    }
+
+    /// An operator gives it the file of a gateway, which has much that it does not use.
+    @Test func topTakesRedisFromTheFileOfAGateway() {
+        let file = #"{"redis":"redis://:word@r.example:7","redis-prefix":"app:","listen":"0.0.0.0:443","api-keys":"k"}"#
+        let arguments = "top --once --json --interval 5 --limit fleetWaitMs=900"
+        guard case .top(let top) = run(read(arguments, file: file)) else {
+            Issue.record("top was refused")
+            return
+        }
+        #expect(top.redis == "redis://:word@r.example:7" && top.once && top.json && top.intervalSeconds == 5)
+        #expect(top.keys.nodes == Array("app:#nodes".utf8) && top.limits.fleetWaitMs == 900)
+        #expect(run(read("top")) == .top(TopSettings()))
+        #expect(problems(read("top --interval 0")).count == 1 && problems(read("top shop:42")).count == 1)
+        #expect(problems(read("top --api-keys k")).count == 1, "it needs no key")
+        guard case .top(let cluster) = run(read("top --redis redis+cluster://a:1,b:2")) else {
+            Issue.record("a cluster was refused")
+            return
+        }
+        #expect(cluster.keys.layout == .tagged)
     }
 
     @Test func aTokenIsDescribed() {
@@ -91,6 +122,8 @@ import Testing
         ("publish shop:1 e {", "switchboard publish: expected a JSON object: not valid JSON"),
         ("publish shop:1 e --insecure --ca c", "--insecure: choose one of --insecure and --ca"),
         ("publish shop:1 e --url https://x", "--url: needs --api-key-file: dev's key is not sent elsewhere"),
+        ("test", "switchboard test: expected the directory of one pack"),
+        ("test a b", #"switchboard test: expected the directory of one pack; got "a b""#),
         ("tail", "switchboard tail: name at least one topic, e.g. shop:42"),
         ("tail shop", #"switchboard tail: expected a topic such as shop:42; got "shop""#),
         ("tail shop:1 shop:2 --since a:1", "--since: goes with one topic; a position belongs to one log"),

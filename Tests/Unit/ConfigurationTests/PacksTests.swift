@@ -49,6 +49,30 @@ import Testing
         #expect(all.gateway.namespaces["chat"] != nil)
     }
 
+    /// `webhooks` of the config file were read by nobody, and nothing said so.
+    @Test func devSendsEventsToReceivers() throws {
+        let file = #"{"webhooks": {"kitchen": {"url": "https://k.example", "secret-file": "s", "topics": ["shop:1"]}}}"#
+        let words = "dev --webhook http://127.0.0.1:9/x --webhook https://a.example --state d"
+        guard case .run(.dev(let dev)) = read(words, file: file) else {
+            Issue.record("dev has no settings")
+            return
+        }
+        #expect(dev.webhooks.map(\.name) == ["kitchen", "dev", "dev-2"])
+        #expect(dev.webhooks.map(\.url) == ["https://k.example", "http://127.0.0.1:9/x", "https://a.example"])
+        #expect(dev.webhooks.map(\.secretFile) == ["s", "d/webhook-secret", "d/webhook-secret"])
+        #expect(dev.webhooks[1].topics.contains("chat:*") && dev.webhooks[1].topics.contains("shop:*"))
+    }
+
+    @Test func aPackUnderTestBringsItsNamespaces() throws {
+        let own = #"{"namespaces": {"room": {"subscribe": "anyone", "publish": "service"}}}"#
+        guard case .run(.test(let test)) = read("test mine --packs chat --filter x", own: own) else {
+            Issue.record("test has no settings")
+            return
+        }
+        #expect(test.directory == "mine" && test.filter == "x" && test.packs == ["people", "chat"])
+        #expect(test.namespaces["room"] != nil && test.namespaces["chat"] != nil && test.namespaces["shop"] == nil)
+    }
+
     @Test func whatAPackNeedsComesWithItAndBefore() throws {
         let settings = try #require(gateway(read(plain + " --packs chat")))
         #expect(settings.packs == ["people", "chat"])

@@ -11,7 +11,7 @@ extension ConformancePlayer {
         } else if let name = step["value"]?.string {
             if let server = step["server"] {
                 if values[name] == nil { values[name] = Optimistic(server) }
-                values[name]?.set(server: server, upTo: step["upTo"].flatMap { Position($0) })
+                values[name]?.set(server: server, upTo: step["upTo"].flatMap { TopicPosition($0) })
             }
             let shown = values[name]?.value
             if let wanted = step["is"], shown != wanted {

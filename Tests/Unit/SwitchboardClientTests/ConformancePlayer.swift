@@ -106,7 +106,8 @@ final class ConformancePlayer {
             answers[ticket] = result
             if let guess = guesses[ticket] {
                 let answer = try? result.get()
-                values[guess.value]?.settle(guess.number, isDone: answer != nil, at: answer.flatMap { Position($0) })
+                values[guess.value]?.settle(
+                    guess.number, isDone: answer != nil, at: answer.flatMap { TopicPosition($0) })
             }
         case .result(let result): results[result.entry.id] = result.result
         case .store(let entry):

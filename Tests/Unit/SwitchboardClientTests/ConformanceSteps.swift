@@ -63,7 +63,7 @@ extension ConformancePlayer {
             act(
                 .join(
                     topic: topic, listener: numbers, presence: step["presence"]?.bool == true,
-                    since: step["since"].flatMap { Position($0) }))
+                    since: step["since"].flatMap { TopicPosition($0) }))
         case "leave": if let reader = readers[name] { act(.leave(topic: reader.topic, listener: reader.listener)) }
         case "resynchronise": act(.resynchronise(topic: topic))
         case "track": act(.track(topic: topic, meta: step["meta"].flatMap { $0 == .null ? nil : $0.text }))

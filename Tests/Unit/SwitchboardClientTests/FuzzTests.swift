@@ -84,7 +84,7 @@ struct FuzzTests {
             let other = FuzzTests.texts.randomElement(using: &random) ?? ""
             let odd = Odd(kind: Int.random(in: 0...5, using: &random))
             let number = [Double.nan, .infinity, -.infinity, -1, 0, 1e300].randomElement(using: &random) ?? 0
-            var how = CallOptions()
+            var how = SwitchboardClient.CallOptions()
             how.lane = other
             if Bool.random(using: &random) { how.timeout = max(number, 1) }
             if Bool.random(using: &random) { how.whenOffline = .keep(expiresAfter: number) }
@@ -95,7 +95,7 @@ struct FuzzTests {
             case 3: try? client.track(text, meta: odd)
             case 4: client.resynchronise(text)
             case 5: client.removeCall(text)
-            case 6: _ = client.events(of: text, since: Position(epoch: other, offset: .max)).makeAsyncIterator()
+            case 6: _ = client.events(of: text, since: TopicPosition(epoch: other, offset: .max)).makeAsyncIterator()
             default: try? await client.call(text, JSONValue.number(number), options: how)
             }
         }

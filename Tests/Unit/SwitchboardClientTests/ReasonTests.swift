@@ -8,7 +8,7 @@ import Testing
 /// Ways in which a client can never connect: each stands in its status, by name and in words.
 struct ReasonTests {
     /// By the way: the kind, and a word that its developer needs.
-    private static let ways: [String: (code: Status.Reason.Code, word: String)] = [
+    private static let ways: [String: (code: ConnectionStatus.Reason.Code, word: String)] = [
         "another certificate": (.untrusted, "certificate"),
         "another path": (.notFound, "404"),
         "another scheme": (.badAddress, "wss://"),

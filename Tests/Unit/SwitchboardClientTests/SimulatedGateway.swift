@@ -104,7 +104,7 @@ struct SimulatedGateway {
         let topic = topics[name, default: Topic()]
         topics[name] = topic
         joined.insert(name)
-        let since = wanted["since"].flatMap { Position($0) }
+        let since = wanted["since"].flatMap { TopicPosition($0) }
         let recovers = since.map { $0.epoch == topic.name && $0.offset + 1 >= topic.first && $0.offset <= topic.offset }
         var data = #""topic":"\#(name)","epoch":"\#(topic.name)","offset":\#(topic.offset)"#
         data += #","recovered":\#(recovers == true),"state":{"e":"\#(topic.name)","n":\#(topic.offset)}"#

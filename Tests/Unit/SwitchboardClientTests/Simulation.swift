@@ -6,7 +6,7 @@ import TestSupport
 struct Simulation {
     struct Reader {
         let topic: String
-        var base: Position?
+        var base: TopicPosition?
         var wasToldGap = false
     }
 

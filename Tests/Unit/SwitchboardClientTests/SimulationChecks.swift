@@ -147,7 +147,7 @@ extension Simulation {
         if !machine.status.isReady, !readers.isEmpty { fail("not ready but \(machine.status.phase)") }
         for (number, reader) in readers {
             let topic = gateway.topics[reader.topic]
-            let newest = topic.map { Position(epoch: $0.name, offset: $0.offset) }
+            let newest = topic.map { TopicPosition(epoch: $0.name, offset: $0.offset) }
             if reader.base != newest {
                 fail("\(number) stands at \(String(describing: reader.base)), not \(newest as Any)")
             }

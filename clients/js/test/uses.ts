@@ -1,6 +1,8 @@
 // What programs write, for the compiler: `tsc --noEmit --strict`. Nothing runs it.
 
-import { Optimistic, SwitchboardClient, SwitchboardError, backOffMs, operationId, webStorage } from '../index.js';
+import {
+  Optimistic, SwitchboardClient, SwitchboardError, backOffMs, operationId, webStorage, type TypedClient,
+} from '../index.js';
 
 type Shop = { 'queue:update': { queueLength: number }; 'presence:update': { count: number } };
 
@@ -32,4 +34,26 @@ export async function uses(signal: AbortSignal): Promise<number> {
   // @ts-expect-error a shop has no such event
   shop.events('nothing');
   return (await client.publish('shop:42', 'hello', { length })).offset;
+}
+
+type Commands = { vote: { args: { trackId: string }; answer: { score: number } } };
+type States = { shop: { queueLength: number } };
+
+export async function usesTypes(): Promise<number> {
+  const typed: TypedClient<Commands, Shop, States> = new SwitchboardClient('wss://gateway.example/ws');
+  let length = (await typed.state('shop:42'))?.queueLength ?? 0;
+  for await (const update of typed.topic('shop:42')) {
+    if (update.type === 'live') length = update.state?.queueLength ?? length;
+    else if (update.type === 'event' && update.event === 'presence:update') length = update.data.count;
+  }
+  for await (const { data } of typed.topic('dj:42').events('queue:update')) length = data.queueLength;
+  const other = typed.topic<{ said: string }>('conversation:7');
+  for await (const { data } of other.events('said')) length = data.length;
+  // @ts-expect-error the state of a shop has no such member
+  (await typed.state('shop:42'))?.width;
+  // @ts-expect-error the state of another namespace is not known
+  (await typed.state('dj:42')).queue;
+  // @ts-expect-error there is no such event
+  typed.topic('shop:42').events('nothing');
+  return length + (await typed.call('vote', { trackId: 't1' })).score;
 }

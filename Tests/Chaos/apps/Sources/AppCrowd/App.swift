@@ -82,7 +82,7 @@ final class App: Sendable {
 struct ReaderPlace {
     private let reader: String
     private let topic: String
-    private var position: Position?
+    private var position: TopicPosition?
     private(set) var isLive = false
     /// A gap was told since the topic was live.
     private var wasToldGap = false
@@ -100,7 +100,7 @@ struct ReaderPlace {
             return isSilent ? lines + [("X", "\(reader) \(topic) unreadable")] : lines
         case .event(let event):
             guard let told = event.position else { return [("E", "\(reader) \(topic) - \(event.name) 0 0")] }
-            let before = Position(epoch: told.epoch, offset: told.offset - 1)
+            let before = TopicPosition(epoch: told.epoch, offset: told.offset - 1)
             let lines = isLost ? joined(before, isRecovered: false) : []
             position = told
             let message = Message(event.data)
@@ -111,7 +111,7 @@ struct ReaderPlace {
         }
     }
 
-    private mutating func joined(_ told: Position, isRecovered: Bool) -> [(String, String)] {
+    private mutating func joined(_ told: TopicPosition, isRecovered: Bool) -> [(String, String)] {
         let since = position.map { "\($0.epoch) \($0.offset)" } ?? "- -"
         let connects = isLive ? [] : [("C", "\(reader) 0")]
         (position, isLive, wasToldGap, isLost) = (told, true, false, false)
@@ -119,7 +119,7 @@ struct ReaderPlace {
         return connects + [("S", said)]
     }
 
-    private mutating func missed(_ gap: Gap) -> [(String, String)] {
+    private mutating func missed(_ gap: TopicGap) -> [(String, String)] {
         if gap.reason == .tooSlow {
             let lines = left()
             isLost = true

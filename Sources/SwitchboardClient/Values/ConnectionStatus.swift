@@ -1,5 +1,5 @@
 /// The status of the connection.
-public struct Status: Sendable, Hashable {
+public struct ConnectionStatus: Sendable, Hashable {
     /// The steps of a connection's life.
     public enum Phase: String, Sendable, Hashable {
         /// Not started, or stopped.
@@ -22,6 +22,20 @@ public struct Status: Sendable, Hashable {
         case unauthorized
         /// The app is frozen; `enteredForeground` resumes.
         case suspended
+
+        /// The step in words for the person who uses the app, in English.
+        public var title: String {
+            switch self {
+            case .stopped: "Not connected"
+            case .idle: "Not connected yet"
+            case .asking: "Signing in"
+            case .connecting, .authenticating: "Connecting"
+            case .open, .draining: "Connected"
+            case .waiting: "No connection"
+            case .unauthorized: "Signed out"
+            case .suspended: "Paused"
+            }
+        }
     }
 
     /// The end of a connection.

@@ -1,4 +1,4 @@
-extension Status {
+extension ConnectionStatus {
     /// The reason why there is no connection.
     public struct Reason: Sendable, Hashable {
         /// The kinds of reasons; later versions may add some.
