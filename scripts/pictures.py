@@ -7,6 +7,7 @@ It needs the release build, the load tool too. It starts a `switchboard dev` of 
 moment, and makes a small run for the report.
 """
 
+import json
 import subprocess
 import sys
 import tempfile
@@ -45,12 +46,13 @@ def take(browser, dev: RunningGateway, written: Path, scheme: str, out: Path) ->
     page.goto(dev.https)
     page.get_by_role("button", name="Check in").click()
     page.locator("#tracks li").first.wait_for()
+    page.wait_for_function("() => Number(document.getElementById('queue-waiting').textContent) > 0", timeout=120_000)
     page.screenshot(path=out / f"page-{scheme}.png")
     guest = context.new_page()  # so that the inspector has a session to show
     guest.goto(dev.https)
     guest.locator("#tracks li").first.wait_for()
-    page.locator("#open-inspector").click()
-    page.wait_for_url("**/inspector**")
+    page.add_init_script(f"sessionStorage.setItem('inspector-key', {json.dumps(dev.api_key.strip())})")
+    page.goto(f"{dev.https}/inspector")
     page.locator("main table tr").nth(1).wait_for()
     page.screenshot(path=out / f"inspector-{scheme}.png")
     page.goto(written.as_uri())

@@ -37,6 +37,7 @@ RUN = {
     "EndToEnd/test_operator_scripts.py": ["docs/scripts/tutorial.md#", "docs/scripts/body.md#answers-of-services-"],
     "Browser/test_js_samples.py": ["clients/js/README.md#in-a-page:html", "clients/js/README.md#with-react:"],
     "EndToEnd/test_js_samples.py": ["clients/js/README.md#the-javascript-client:javascript"],
+    "EndToEnd/test_pack_tests.py": ["docs/scripts/later.md#", "docs/scripts/testing.md#a-first-test:json"],
     "EndToEnd/test_swift_guide.py": ["Sources/SwitchboardClient/SwitchboardClient.docc/"],
     "../scripts/client-package.sh": ["README.md#see-it-work:swift", "docs/clients.md#swift:swift"],
 }
@@ -45,7 +46,8 @@ READ = {
     "a shape, or a drawing, which nothing can run": [
         "ARCHITECTURE.md#the-picture:text", "CONTRIBUTING.md#commits:text", "docs/courier.md#webhooks:",
         "docs/emitters.md#the-bytes:text", "docs/top.md#the-screen:text", "docs/protocol/presence.md#the-messages:json",
-        "docs/push.md#what-is-pushed:json", "docs/why-not.md#why-did-a-user-not-get-an-event:json"],
+        "docs/push.md#what-is-pushed:json", "docs/scripts/testing.md#test-a-pack:text",
+        "docs/why-not.md#why-did-a-user-not-get-an-event:json"],
     "lines of a header or a body without the rest": [
         "docs/scripts/body.md#members:text", "docs/scripts/body.md#tokens:text", "docs/scripts/header.md#",
         "docs/scripts/packs.md#", "docs/scripts/types.md#", "lua/README.md#"],

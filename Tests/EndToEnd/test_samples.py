@@ -345,11 +345,11 @@ def test_the_files_of_a_group_are_for_machines(tmp_path):
     "docs/build/from-centrifugo.md#the-settings:json", "docs/limits.md#limits:json",
     "docs/namespaces.md#sockets-by-path:json", "docs/run/cluster.md#starting-on-a-cluster:json",
     "docs/run/sentinel.md#setting-it-up:json", "docs/settings.md#the-config-file:json"])
-def test_settings_of_a_page_are_settings(name, tmp_path):
+def test_settings_of_a_page_are_settings(name, tmp_path, shared_server):
     """`check` reads the file; what it says about this machine and its Redis does not count."""
     text = re.sub(r"10\.0\.0\.\d+", "127.0.0.1", sample(name))
     flags = [] if '"listen"' in text else ["--listen-plain", "127.0.0.1:0"]
-    flags += [] if '"redis"' in text else ["--redis", "redis://127.0.0.1:1"]
+    flags += [] if '"redis"' in text else ["--redis", shared_server.url]
 
     def check(text):
         (tmp_path / "app.json").write_text(text)

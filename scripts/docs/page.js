@@ -54,7 +54,8 @@ const SAME = {
   "origin", certificate: "tls", ssl: "tls", plugin: "script", lua: "script", function: "command", rpc: "command",
   procedure: "command", cron: "later", schedule: "later", delay: "later", price: "cost", slow: "slow", latency:
   "slow", install: "deploy", setup: "deploy", quickstart: "start", tutorial: "start", reconnect: "resume",
-  recover: "resume", history: "log", notification: "push", apns: "push", backup: "backing",
+  recover: "resume", history: "log", notification: "push", apns: "push", backup: "backing", timer: "later",
+  delayed: "later", job: "later", alarm: "alert",
 };
 
 function stem(word) {
@@ -117,7 +118,7 @@ function find(query) {
   asked.forEach((word, index) => {
     const scores = new Map(), key = stem(word);
     fits(key, 1, scores);
-    if (SAME[word]) fits(stem(SAME[word]), 0.6, scores);
+    if (SAME[word]) fits(stem(SAME[word]), 0.9, scores);
     if (index === asked.length - 1 && word.length > 2) {  // it may still be typed
       for (const other of found.keys()) if (other !== key && other.startsWith(word)) fits(other, 0.3, scores);
     }
