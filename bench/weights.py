@@ -34,7 +34,7 @@ MEASURED_PACKS = sorted(
     path.stem.removeprefix("weight_cases_") for path in ROOT.glob("bench/weight_cases_*.py")
     if (LUA / path.stem.removeprefix("weight_cases_")).is_dir())
 UNMEASURED = {"prelude", "writes", "checks", "values", "command", "run", "outside", "elsewhere", "looked", "quick",
-              "lease", "reset_epoch", "key_digest", "seal"}
+              "moved", "lease", "reset_epoch", "key_digest", "seal"}
 # The gateway's own reads; those of callers say so in their headers.
 OWN_READS = {"subscribe", "history", "replay", "position", "rights_changes", "here_read"}
 
