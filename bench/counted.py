@@ -10,9 +10,9 @@ import time
 START_SECONDS_MAX = 60
 
 
-def start(server) -> None:
-    """Starts a server that does not run, with the data that its directory holds."""
-    words = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={server.directory}/counted",
+def start(server, *options: str) -> None:
+    """Starts a server that does not run, with the data that its directory holds; `options` are callgrind's."""
+    words = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={server.directory}/counted", *options,
              "redis-server", "--port", "0", "--unixsocket", server.socket_path, "--dir", str(server.directory),
              "--save", "", "--hz", "1"]
     server.process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -32,3 +32,23 @@ def instructions(server) -> int:
     subprocess.run(["callgrind_control", "-d", str(server.process.pid)], check=True, capture_output=True)
     return sum(int(found) for path in server.directory.glob("counted.*")
                for found in re.findall(r"^totals: (\d+)", path.read_text(), re.M))
+
+
+def zero(server) -> None:
+    """Counts from here on."""
+    told(server, "zero")
+
+
+def since_zero(server) -> int:
+    """Instructions since `zero`, of what is collected."""
+    told(server, "dump")
+    paths = list(server.directory.glob("counted.*"))
+    total = sum(int(found) for path in paths for found in re.findall(r"^totals: (\d+)", path.read_text(), re.M))
+    for path in paths:
+        path.unlink()
+    return total
+
+
+def told(server, word: str) -> None:
+    """Has callgrind do something at once; `callgrind_control` would first look at every process of the machine."""
+    subprocess.run(["vgdb", f"--pid={server.process.pid}", word], check=True, capture_output=True)

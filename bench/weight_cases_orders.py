@@ -13,9 +13,26 @@ def order_pass(site):
 @case
 def state_order(site):
     """No event has a status; the weight of a join without a state is taken off."""
+    return standing(site, 20, {"x": "y" * 3_000})
+
+
+@case
+def state_order_values(site):
+    """As much as is parsed, all of small values; a status is named, and is none."""
+    return standing(site, 20, {"about": {"status": 1}, "x": [1] * 1_600})
+
+
+@case
+def state_order_long(site):
+    """The longest events, of which no one has a status."""
+    return standing(site, 20, {"about": {"status": 1}, "x": [1] * 32_000})
+
+
+def standing(site, count, payload):
     topic = "order:o"
-    for number in range(20):
-        site.scripts.publish(topic=topic, event="webhook_image_processed", data=json.dumps({"x": "y" * 3_000}))
+    for number in range(count):
+        data = json.dumps(payload, separators=(",", ":"))
+        site.scripts.publish(topic=topic, event="webhook_image_processed", data=data)
     keys, times = [f"{topic}#log", f"{topic}#meta"], []
     for _ in range(9):
         site.db.config_resetstat()

@@ -73,7 +73,8 @@ export class NearbyPanel {
   async #refresh() {
     let before;
     do {
-      if (this.#place === null) return;
+      // The answer to a place that is on its way tells the same.
+      if (this.#place === null || this.#sent === null) return;
       before = this.#heard;
       try {
         const told = await this.#ask('GET', '/v1/nearby');

@@ -42,6 +42,8 @@ struct BridgeBacklog {
     private var index = 0
     private var bytes = 0
     private var underWay = 0
+    /// The turn of the last entry that was handed out, and the bytes of that turn's entries.
+    private var turn = (id: Int.min, bytes: 0)
     /// Messages since the link was made that came before its first mark, and so have no name.
     private var unnamed = 0
     /// Messages that made room for others, and that no mark has told to be published.
@@ -52,8 +54,13 @@ struct BridgeBacklog {
     /// Whether this node publishes what arrives.
     private(set) var isHolder = false
 
+    /// Whether the last answer of ``next(nowMs:turn:)`` was `nil` because the turn had enough.
+    private(set) var isTurnOver = false
+
     /// The most entries that are being published at a time.
     private static let underWayMax = 512
+    /// Bytes of entries after which a turn takes no further one, with 256 for each: some 2 ms of work.
+    static let turnBytesMax = 32_768
     /// Counted for an entry beside its bytes.
     private static let entryBytes = 256
     /// The most marks that are kept.
@@ -143,8 +150,11 @@ struct BridgeBacklog {
 
     /// The next entry to publish, for which ``settle(_:again:)`` is called later.
     ///
-    /// `nil` when there is none, many are under way, or the last mark is so old that another node may have begun.
-    mutating func next(nowMs: Int) -> Entry? {
+    /// `nil` when there is none, many are under way, or the last mark is so old that another node may have begun. Also
+    /// `nil` when the turn of the loop, which `turn` names, has taken ``turnBytesMax``: then ``isTurnOver`` is set.
+    mutating func next(nowMs: Int, turn id: Int) -> Entry? {
+        if turn.id != id { turn = (id, 0) }
+        isTurnOver = false
         guard isHolder, underWay < BridgeBacklog.underWayMax, nowMs - markMs <= BridgeBacklog.markedMs else {
             return nil
         }
@@ -152,6 +162,12 @@ struct BridgeBacklog {
             let place = max(0, cursor - first)
             cursor = first + place + 1
             guard entries[place].state == .waiting else { continue }
+            guard turn.bytes < BridgeBacklog.turnBytesMax else {
+                cursor = first + place
+                isTurnOver = true
+                return nil
+            }
+            turn.bytes += entries[place].bytes
             entries[place].state = .underWay
             underWay += 1
             return entries[place]

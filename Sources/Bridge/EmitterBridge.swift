@@ -22,6 +22,8 @@ public final class EmitterBridge: PatternLinkOwner {
     private let own: [UInt8]
     private let reader: PublishReader
     private var patterns: HomePatterns?
+    /// Goes on publishing after a turn of the loop that had enough.
+    private var timer: ReactorTimer?
     private var backlog: BridgeBacklog
     private var samplers: [LineSampler]
     /// For lines about lost events.
@@ -70,6 +72,7 @@ public final class EmitterBridge: PatternLinkOwner {
         let wish = KeyEvents.Wish(
             patterns: [EmitterPacket.pattern], channels: [context.keys.bridge], flags: nil,
             pingMs: context.limits.redisProbeMs, pongMs: context.limits.redisProbeTimeoutMs)
+        timer = try ReactorTimer(reactor) { [unowned self] in publish() }
         patterns = try HomePatterns(
             LinkSetup(connections, target, name: "switchboard-\(context.node)-bridge"), wish, key: context.keys.bridge,
             owner: self, asking: asking)
@@ -86,6 +89,7 @@ public final class EmitterBridge: PatternLinkOwner {
     /// A node without an heir loses what waits.
     public func stop() {
         patterns?.stop()
+        timer?.invalidate()
         let waiting = backlog.count
         guard backlog.isHolder, waiting > 0 else { return }
         context.figures.lost.add(waiting)
@@ -178,8 +182,10 @@ public final class EmitterBridge: PatternLinkOwner {
     private func publish() {
         guard !isPublishing else { return }
         isPublishing = true
-        while let entry = backlog.next(nowMs: reactor.nowMs) { publish(entry) }
+        // Each turn of the loop has a time of its own.
+        while let entry = backlog.next(nowMs: reactor.nowMs, turn: reactor.nowUs) { publish(entry) }
         isPublishing = false
+        if backlog.isTurnOver { timer?.set(atMs: reactor.nowMs + 1) }
     }
 
     private func publish(_ entry: BridgeBacklog.Entry) {

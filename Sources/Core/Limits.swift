@@ -154,7 +154,7 @@ public struct Limits: Sendable, Equatable {
     public var requestsPerAddressPerSecond = 1_000
     /// Answers to `GET /v1/openapi.json` with a body per second of one address on one node; burst ten times the rate.
     public var documentsPerAddressPerSecond = 2
-    /// Refused messages in a row after which the connection is closed 4429.
+    /// Refused messages in a row after which the connection is closed 4429; `unavailable` and `internal` do not count.
     public var refusalsMax = 100
     /// Bytes of a token; beyond: `unauthorized`.
     public var tokenBytesMax = 8_192

@@ -122,7 +122,8 @@ extension Shard {
             statistics: transports.statistics, send: { node.shards[$1].send(.fleet($0)) })
         let answers = ShardAnswers(
             address: address(node, index), open: transports.open, topics: topics, trace: topics.trace,
-            metrics: node.metrics, talkers: node.talkers, clock: transports.clock)
+            metrics: node.metrics, talkers: node.talkers, clock: transports.clock,
+            taps: try WireTaps(transports.clock, node.log, reactor))
         return try FleetService(context, answers, reactor)
     }
 

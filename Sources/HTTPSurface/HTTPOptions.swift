@@ -10,6 +10,8 @@ public struct HTTPOptions: Sendable {
     let deflates: Bool
     /// Whether `/echo` is served, for conformance suites.
     let servesEcho: Bool
+    /// Whether the operator's page is on the listeners of clients, too.
+    let servesInspector: Bool
 
     /// The options of settings; `isLocal` where pages are served to this machine alone.
     public init(_ settings: GatewaySettings, isLocal: Bool) {
@@ -19,5 +21,6 @@ public struct HTTPOptions: Sendable {
         }
         deflates = settings.deflate
         servesEcho = settings.echo
+        servesInspector = settings.inspector
     }
 }

@@ -31,7 +31,7 @@ struct OperatorLog {
         if request.head.method == .get || request.head.method == .head { return false }
         guard case .route(let route) = request.match else { return onOperations && request.caller.isService }
         switch route.name {
-        case .revoke, .dropDeadLetters, .retryDeadLetters: return true
+        case .revoke, .dropDeadLetters, .retryDeadLetters, .openTap, .endTap: return true
         default: return onOperations
         }
     }

@@ -54,7 +54,7 @@ struct RequestGate {
         _ head: HTTPRequestHead, _ segments: [String], _ match: GatewayRoutes.Match, _ command: CommandDescriptor?,
         _ origin: ClientAddress
     ) -> Result<Caller, Refusal> {
-        let isJudged = command != nil || match.judged?.asksForCredentials == true
+        let isJudged = command != nil || match.judged?.asksForCredentials == true || isOfInspector(match)
         if role.isOperations {
             guard isJudged else { return .success(.anonymous) }
             // A visitor's browser must not carry a foreign page's request to where the operator's data are.
@@ -91,6 +91,11 @@ struct RequestGate {
             if let command, let refusal = rights.refusal(command, caller) { return .failure(refusal) }
             return .success(caller)
         }
+    }
+
+    /// Whether metrics are asked for where the inspector is served to clients' listeners: there a key opens them.
+    private func isOfInspector(_ match: GatewayRoutes.Match) -> Bool {
+        context.options.servesInspector && !role.isOperations && match.judged?.name == .metrics
     }
 
     /// Refuses requests beyond an address's rate.

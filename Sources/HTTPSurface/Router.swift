@@ -183,6 +183,7 @@ public final class Router {
             if answers(request, servesOperations: false, respond) { return }
         case .front(let servesOperations):
             if polling.owns(request.head.path) { return polling.answer(request, respond) }
+            if context.options.servesInspector, inspector.answers(request, respond) { return }
             if answers(request, servesOperations: servesOperations, respond) { return }
             if context.dialects.opensWebSocket(request.head) {
                 return respond(
@@ -220,7 +221,8 @@ public final class Router {
     ) -> Bool {
         switch route.name {
         case .livez, .readyz, .metrics:
-            return servesOperations && operations.answers(request, isPrivate: false, respond)
+            guard servesOperations || operations.isOfInspector(request) else { return false }
+            return operations.answers(request, isPrivate: false, respond)
         case .broadcast: broadcast.answer(request, respond)
         case .realtimeBroadcast: supabase.answer(request, isBatch: true, respond)
         case .realtimeBroadcastOne: supabase.answer(request, isBatch: false, respond)
@@ -241,6 +243,9 @@ public final class Router {
         case .slowSessions: fleet.ask(.slow, as: "sessions", request, respond)
         case .talkers: fleet.ask(.talkers, as: "talkers", request, respond)
         case .closeSession: fleet.close(request, respond)
+        case .openTap: fleet.tap(.tap, request, respond)
+        case .readTap: fleet.tap(.wire, request, respond)
+        case .endTap: fleet.tap(.untap, request, respond)
         case .outbox: fleet.read(.outbox, request, respond)
         case .workers: fleet.read(.workers, request, respond)
         case .couriers: fleet.read(.couriers, request, respond)

@@ -28,6 +28,8 @@ public final class Peer: SessionOutput {
     ///
     /// Checking a token costs a signature verification, and each session begins with full rates.
     private var openings: TokenBucket
+    /// Records what passes; `nil` while no operator watches.
+    var tap: WireTap?
 
     /// A client that speaks the dialect; the dialect machine starts with ``begin(on:)``.
     public init(_ services: SessionServices, dialect: any Dialect, caller: Caller) {
@@ -59,7 +61,8 @@ public final class Peer: SessionOutput {
 
     /// Processes a whole message; false when no session was charged for it.
     public func received(_ message: [UInt8], as kind: MessageKind) -> Bool {
-        converse { $0.received(message, as: kind, nowMs: services.clock.nowMs, &$1) }
+        if let tap { tap.note(.received, WireUnit(kind, message)) }
+        return converse { $0.received(message, as: kind, nowMs: services.clock.nowMs, &$1) }
     }
 
     /// Milliseconds for which the transport must not read from the client, since it sends too fast; 0 when it may read.
@@ -95,6 +98,7 @@ public final class Peer: SessionOutput {
         transport = nil
         let ending = attached
         attached = Few()
+        tap?.end(.closed(reason))
         let unsent = waiting.firstPositions
         for session in ending { session.ended(reason, unsent: unsent) }
     }
@@ -103,6 +107,7 @@ public final class Peer: SessionOutput {
     public func discards(_ waiting: [OutboundItem]) {
         let unsent = waiting.firstPositions
         for session in attached { session.note(unsent: unsent) }
+        tap?.dropped(waiting)
     }
 
     /// Newer events replaced others in the queue of the connection, by topic.
@@ -111,6 +116,7 @@ public final class Peer: SessionOutput {
             guard let session = attached.first(where: { $0.hears(topic) }) else { continue }
             session.note(conflated: events.ranges, isWhole: events.isWhole, epoch: events.epoch, of: topic)
         }
+        tap?.conflated(replaced)
     }
 
     /// The caller that the log names: the first one that is not anonymous, or else the one that opened the connection.
@@ -150,7 +156,9 @@ public final class Peer: SessionOutput {
 
     private func perform(_ step: DialectStep) {
         switch step {
-        case .say(let unit): transport?.send(unit)
+        case .say(let unit):
+            if let tap { tap.note(.sent, unit) }
+            transport?.send(unit)
         case .open(let sessionID, let token): open(sessionID, token)
         case .request(let sessionID, let message): session(sessionID)?.received(message)
         case .end(let sessionID): end(sessionID)
@@ -185,9 +193,10 @@ public final class Peer: SessionOutput {
 
     /// Lets the sessions send events to the connection itself, while the dialect machine adds nothing to them.
     ///
-    /// A delivery then touches the session and the connection, and neither the peer nor the transport.
-    private func connectEvents() {
-        let connection = isDecorating ? nil : transport?.eventConnection
+    /// A delivery then touches the session and the connection, and neither the peer nor the transport. While an
+    /// operator watches, events pass the peer: so a tap costs those nothing that are not watched.
+    func connectEvents() {
+        let connection = isDecorating || tap != nil ? nil : transport?.eventConnection
         for session in attached { session.sendEvents(to: connection) }
     }
 
@@ -234,7 +243,9 @@ public final class Peer: SessionOutput {
                 encoding.units(delivery.topic, delivery.message)
             }
         }
-        return transport.send(delivery, encoding, own: own, isBacklog: isBacklog)
+        let isTaken = transport.send(delivery, encoding, own: own, isBacklog: isBacklog)
+        if isTaken, let tap { tap.sent(delivery.units(encoding), own) }
+        return isTaken
     }
 
     func firstWaiting(of topic: Topic) -> Position? {

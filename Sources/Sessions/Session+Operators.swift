@@ -12,6 +12,9 @@ extension Session {
     /// The name of the client's protocol.
     public var dialectName: String { output?.dialectName ?? "" }
 
+    /// Shows the wire of the client's connection to a tap; other sessions of the connection are on it, too.
+    public func show(to tap: WireTap) { output?.show(to: tap) }
+
     /// Ends the client's connection.
     public func close(_ reason: CloseReason) { output?.close(reason) }
 }

@@ -21,6 +21,8 @@ protocol SessionOutput: AnyObject {
     ///
     /// A backlog event (`isBacklog`) is queued beyond the queue's bound.
     func send(_ delivery: Delivery, _ encoding: Encoding, at sessionID: SessionID, isBacklog: Bool) -> Bool
+    /// Shows the wire of the connection to a tap from now on, in place of an earlier one.
+    func show(to tap: WireTap)
     /// The position of the first event of a topic that waits for the client; `nil` when none waits.
     func firstWaiting(of topic: Topic) -> Position?
     /// Ends the connection with a reason.

@@ -61,6 +61,7 @@ public final class EventStreamTransport: ConnectionTransport {
     public func close(_ reason: CloseReason) {
         guard connection.isOpen else { return }
         if reason == .slowConsumer { peer?.discards(waitingItems) }
+        peer?.closes(reason)
         let text = "event: closed\ndata: {\"event\":\"closed\",\"data\":{\"reason\":\"\(reason.rawValue)\"}}\n\n"
         connection.close(reason, last: Array(text.utf8), discarding: reason == .slowConsumer)
     }

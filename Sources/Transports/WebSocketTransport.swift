@@ -136,13 +136,19 @@ public final class WebSocketTransport: ConnectionTransport {
                 return true
             }
         case .ping(let payload):
-            if takeControl() { transmit(WebSocketEncoder.frame(.pong, payload: payload)) }
+            peer?.passed(.received, .ping, payload)
+            if takeControl() {
+                transmit(WebSocketEncoder.frame(.pong, payload: payload))
+                peer?.passed(.sent, .pong, payload)
+            }
         case .deflated(let kind, let payload):
             let bytesMax = isEcho ? WebSocketTransport.echoBytesMax : context.limits.inboundMessageBytesMax
             return handle(context.deflation.inflated(kind, payload, bytesMax: bytesMax))
-        case .pong:
+        case .pong(let payload):
+            peer?.passed(.received, .pong, payload)
             _ = takeControl()
-        case .close(let code, _):
+        case .close(let code, let reason):
+            peer?.passed(.received, .close, (code.map { Array("\($0) ".utf8) } ?? []) + reason)
             connection.close(.normal, last: WebSocketEncoder.close(code: code, reason: ""))
         case .failed(let failure):
             close(failure.closeReason, detail: failure.explanation)
@@ -185,7 +191,9 @@ public final class WebSocketTransport: ConnectionTransport {
         let (intervalMs, answerMs) = (context.limits.pingMs, context.limits.pongMs)
         switch pings.step(nowMs: nowMs, intervalMs: intervalMs, answerMs: answerMs) {
         case .nothing: break
-        case .ping: transmit(WebSocketTransport.ping)
+        case .ping:
+            transmit(WebSocketTransport.ping)
+            peer?.passed(.sent, .ping)
         case .silence:
             // The pong may have arrived while this process was stopped; it is given time to be read.
             guard context.clock.stalledMs > nowMs - answerMs else { return close(.timeout) }
@@ -240,6 +248,7 @@ public final class WebSocketTransport: ConnectionTransport {
     private func close(_ reason: CloseReason, detail: String) {
         guard connection.isOpen else { return }
         if reason == .slowConsumer { peer?.discards(waitingItems) }
+        peer?.closes(reason)
         let text = detail.isEmpty ? reason.rawValue : detail
         let code = peer == nil ? reason.webSocketCode : peer?.closeCode(reason)
         let frame = code.map { WebSocketEncoder.close(code: $0, reason: text) } ?? []

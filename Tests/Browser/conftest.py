@@ -6,10 +6,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
+from Fixtures.browser.inspector import WAIT_MS
 from Fixtures.browser.scripted_gateway import ScriptedGateway
 from Fixtures.browser.windows import Windows
+from Fixtures.clients.certificates import write_certificate
+from Fixtures.processes.inspected_fleet import InspectedFleet
 
 HERE = Path(__file__).resolve().parent
 
@@ -82,3 +85,28 @@ def gateway():
     gateway = ScriptedGateway(["guest-a"])
     yield gateway
     gateway.close()
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory):
+    certificate = write_certificate(tmp_path_factory.mktemp("tls"))
+    with InspectedFleet(tmp_path_factory.mktemp("fleet"), certificate) as fleet:
+        fleet.client(0, "ann", "order:7", "user:ann")
+        fleet.client(1, "bob", "order:7")
+        fleet.client(2, "cid", "order:8")
+        fleet.gateways[0].publish("order:7", "order:paid", {"cents": 1250})
+        yield fleet
+
+
+@pytest.fixture
+def window(browser, fleet):
+    """A fresh page; what it asks is kept in `requests`. None may report a problem but refusals that a test causes."""
+    windows = Windows(browser)
+    window = windows.open(1280, 900)
+    window.requests = []
+    window.on("request", lambda request: window.requests.append(request))
+    window.set_default_timeout(WAIT_MS)
+    expect.set_options(timeout=WAIT_MS)
+    yield window
+    windows.close()
+    expect.set_options(timeout=5_000)

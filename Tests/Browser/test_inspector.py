@@ -6,74 +6,20 @@ import signal
 import pytest
 from playwright.sync_api import expect
 
+from Fixtures.browser.inspector import go, row, sign_in
 from Fixtures.browser.looks import assert_can_be_read_in_both_schemes, assert_named
-from Fixtures.browser.windows import Windows
-from Fixtures.clients.certificates import write_certificate
-from Fixtures.processes.fault_proxy import named
-from Fixtures.processes.inspected_fleet import OPERATOR, READER, InspectedFleet
+from Fixtures.processes.inspected_fleet import OPERATOR, READER
 from Fixtures.waiting import eventually
 
-WAIT_MS = 20_000
 #: Every page of the navigation, and a heading or a figure that shows that its answer has come.
 PAGES = {
     "Fleet": "Gateways", "Readiness": "every promise holds", "Last 15 minutes": "Connections",
     "Headroom": "descriptors",
-    "Sessions": "match", "Slow": "No client is behind", "Talkers": "Redis's time", "Topics": "on all shards",
+    "Sessions": "match", "Slow": "No client is behind", "Talkers": "Redis's time",
+    "Wire": "Choose a session", "Topics": "on all shards",
     "Event": "Offset", "Why not?": "Offset of the event", "Redis": "Would its data survive", "Outbox": "No lane has",
     "Workers": "Partitions", "Receivers": "kitchen", "Dead letters": "webhooks:kitchen", "Commands": "create_booking",
 }
-
-
-@pytest.fixture(scope="module")
-def fleet(tmp_path_factory):
-    certificate = write_certificate(tmp_path_factory.mktemp("tls"))
-    with InspectedFleet(tmp_path_factory.mktemp("fleet"), certificate) as fleet:
-        fleet.client(0, "ann", "order:7", "user:ann")
-        fleet.client(1, "bob", "order:7")
-        fleet.client(2, "cid", "order:8")
-        fleet.gateways[0].publish("order:7", "order:paid", {"cents": 1250})
-        yield fleet
-
-
-@pytest.fixture
-def window(browser, fleet):
-    """A fresh page; what it asks is kept in `requests`. None may report a problem but refusals that a test causes."""
-    windows = Windows(browser)
-    window = windows.open(1280, 900)
-    window.requests = []
-    window.on("request", lambda request: window.requests.append(request))
-    window.set_default_timeout(WAIT_MS)
-    expect.set_options(timeout=WAIT_MS)
-    yield window
-    windows.close()
-    expect.set_options(timeout=5_000)
-
-
-def sign_in(window, fleet, key=OPERATOR, page=""):
-    window.goto(fleet.inspector + page)
-    window.get_by_label("API key").fill(key)
-    window.keyboard.press("Enter")
-    expect(window.get_by_role("navigation", name="Pages")).to_be_visible()
-
-
-def go(window, name):
-    """A page by its link."""
-    window.get_by_role("navigation").get_by_role("link", name=name, exact=True).click()
-    expect(window.get_by_role("heading", level=1, name=name)).to_be_visible()
-
-
-def row(window, *words):
-    """The row of a table that has all of these words."""
-    found = window.get_by_role("row")
-    for word in words:
-        found = found.filter(has_text=word)
-    return found
-
-
-def confirm(window, button, done):
-    """Says yes to the question, and waits for what was done."""
-    window.get_by_role("dialog").get_by_role("button", name=button, exact=True).click()
-    expect(window.locator("#done")).to_contain_text(done)
 
 
 def test_the_key_is_kept_by_the_tab_alone_and_no_request_leaves_the_origin(window, fleet):
@@ -127,7 +73,7 @@ def test_every_page_is_reached_and_read_by_keyboard_alone(window, fleet):
         expect(window.get_by_role("heading", level=1, name=name)).to_be_focused()
         expect(window.get_by_role("main")).to_contain_text(sign)
         expect(window.locator("#pulse")).to_have_attribute("data-state", "live" if name not in (
-            "Event", "Why not?", "Last 15 minutes") else re.compile("."))
+            "Event", "Why not?", "Wire", "Last 15 minutes") else re.compile("."))
         expect(window.locator("#problem")).to_be_hidden()
         expect(window.locator("#unanswered")).to_be_hidden()
         # Everything that acts can be reached, and shows that it was.
@@ -194,13 +140,15 @@ def test_a_large_fleet_is_shown_in_part_and_can_be_searched(window, fleet):
                  "address": "192.0.2.7", "dialect": "native", "since": "2026-11-26T09:12:44.120Z", "topicCount": 40,
                  "topics": [f"shop:{number}-{topic}" for topic in range(32)], "closed": None, "why": None,
                  "queuedBytes": 10 * number + len(asked), "waitingMs": 12} for number in range(500, 0, -1)]
-        route.fulfill(json={"sessions": rows, "total": 20_000, "unanswered": ["gone"],
+        route.fulfill(json={"sessions": rows, "total": 20_000, "truncated": True,
+                            "unanswered": ["gone"],
                             "reasons": [{"node": "gone", "reason": "no_answer"}]})
 
     window.route("**/v1/sessions?*", answer)
     sign_in(window, fleet, page="#/sessions?limit=500")
     expect(window.get_by_role("main")).to_contain_text("20,000 sessions match; shown are 500 open")
     expect(window.locator("#unanswered")).to_contain_text("gone: no answer")
+    expect(window.locator("#unanswered")).to_contain_text("those of a gateway did not fit into a message")
     button = window.get_by_role("button", name="Close session node.0.7", exact=True)
     button.focus()
     count = len(asked)
@@ -214,97 +162,6 @@ def test_a_large_fleet_is_shown_in_part_and_can_be_searched(window, fleet):
     eventually(lambda: window.wait_for_timeout(50) or "user=user-9" in asked[-1], 10, "the search")
 
 
-# Nights
-
-
-def test_a_slow_consumer_is_found_and_closed(window, fleet):
-    slow = fleet.slow_client(1, "slow-sam", "order:77")
-    with fleet.gateways[2].http() as http:
-        body = {"topic": "order:77", "event": "e", "data": {"pad": "x" * 30_000}}
-
-        def behind():
-            assert http.post("/v1/broadcast", json=body).status_code == 200
-            return fleet.ask("slow")["sessions"]
-
-        eventually(behind, 30, "bytes that wait")
-    sign_in(window, fleet)
-    go(window, "Slow")
-    sam = row(window, "slow-sam").first
-    expect(sam).to_contain_text("kB")
-    sam.get_by_role("button", name="Close").click()
-    window.get_by_label("Reason").select_option("policy_violation")
-    confirm(window, "Close the session", "of slow-sam with policy_violation")
-    go(window, "Sessions")
-    window.get_by_role("textbox", name="User").fill("slow-sam")
-    window.keyboard.press("Enter")
-    expect(row(window, "slow-sam", "policy_violation")).to_have_count(1)
-    slow.close()
-    lines = [line for line in fleet.gateways[0].log_text.splitlines() if "an operator acted" in line]
-    assert any('"key":"backend"' in line and "/close" in line for line in lines)
-
-
-def test_a_mute_link_is_seen_red_and_green_again(window, fleet):
-    sign_in(window, fleet)
-    ready = window.get_by_role("row").filter(has=window.get_by_text("Ready", exact=True))
-    expect(ready).to_have_count(3)
-    fleet.proxy.drop_to_client(named("-shard-1-subscriber"))
-    try:
-        expect(row(window, "gateway", "Not ready: redis")).to_have_count(1)
-        # What is wrong stands first.
-        expect(window.get_by_role("row").nth(1)).to_contain_text("Not ready: redis")
-    finally:
-        fleet.proxy.heal()
-    expect(ready).to_have_count(3)
-
-
-def test_a_dead_letter_is_tried_again_and_another_dropped(window, fleet):
-    first, second = fleet.letter("order:21"), fleet.letter("order:22")
-    sign_in(window, fleet)
-    go(window, "Receivers")
-    window.get_by_role("link", name="kitchen").click()
-    expect(row(window, first)).to_contain_text("status 410")
-    row(window, first).get_by_role("button", name="Retry").click()
-    confirm(window, "Retry", "1 letter of webhooks:kitchen will be tried again")
-    expect(row(window, first)).to_have_count(0)
-    row(window, second).get_by_role("button", name="Drop").click()
-    confirm(window, "Drop the letter", "1 letter of webhooks:kitchen dropped")
-    expect(window.get_by_role("main")).to_contain_text("No letter")
-
-
-def test_a_user_is_revoked(window, fleet):
-    mallory = fleet.client(2, "mallory", "order:5")
-    sign_in(window, fleet, page="#/sessions?user=mallory")
-    row(window, "mallory", "Open").get_by_role("button", name="Revoke").click()
-    confirm(window, "Revoke the user", "revoked mallory")
-    expect(row(window, "mallory", "Ended")).to_have_count(1)
-    mallory.expect_close(4401, after=("error",))
-
-
-def test_an_event_is_published_and_followed_to_the_phone_that_did_not_get_it(window, fleet):
-    sign_in(window, fleet)
-    go(window, "Topics")
-    window.get_by_role("link", name="order:7", exact=True).click()
-    expect(window.get_by_role("heading", level=1, name="Topic order:7")).to_be_visible()
-    tail = window.get_by_role("region", name="Live tail")
-    expect(tail).to_contain_text("order:paid")
-    window.get_by_label("Event", exact=True).fill("order:ready")
-    window.get_by_label("Data").fill("{\"table\": 4")
-    window.get_by_role("button", name="Publish").click()
-    expect(window.get_by_role("form", name="Publish")).to_contain_text("The data are not JSON")
-    window.get_by_label("Data").fill("{\"table\": 4}")
-    window.get_by_role("button", name="Publish").click()
-    expect(tail).to_contain_text("order:ready")
-    window.get_by_role("link", name="What became of it?").click()
-    expect(row(window, "ann", "Written to its connection")).to_have_count(1)
-    expect(row(window, "bob", "Written to its connection")).to_have_count(1)
-    window.get_by_role("link", name="ann", exact=True).click()
-    expect(window.get_by_role("main")).to_contain_text("It was delivered")
-    window.get_by_role("textbox", name="User").fill("zoe")
-    window.get_by_role("button", name="Ask").click()
-    expect(window.get_by_role("main")).to_contain_text("The user has no right to the topic")
-    expect(window.get_by_role("table", name="Evidence")).to_be_visible()
-
-
 def test_a_command_is_called_by_its_form(window, fleet):
     sign_in(window, fleet)
     go(window, "Commands")
@@ -315,18 +172,30 @@ def test_a_command_is_called_by_its_form(window, fleet):
     window.get_by_role("button", name="Call queue").click()
     expect(window.get_by_label("Answer")).to_contain_text('"queueLength": 0')
 
-
 # Looks
 
-SIZES = [(390, 844), (900, 1100), (1440, 900)]
+SIZES = [(360, 740), (900, 1100), (1440, 900)]
+
+
+def test_the_navigation_of_a_phone_is_scrolled_to_the_page_that_is_open(window, fleet):
+    window.set_viewport_size({"width": 360, "height": 740})
+    sign_in(window, fleet, page="#/commands")
+    links = window.get_by_role("navigation").get_by_role("link")
+    expect(links.last).to_have_text("Commands")
+    expect(links.last).to_be_in_viewport(ratio=1)
+    expect(links.first).not_to_be_in_viewport()
+    go(window, "Dead letters")
+    window.goto(f"{fleet.inspector}#/fleet")
+    expect(links.first).to_be_in_viewport(ratio=1)
 
 
 @pytest.mark.thorough
 def test_every_page_can_be_read_in_three_sizes_and_two_schemes(window, fleet, tmp_path):
     window.emulate_media(reduced_motion="reduce")
     sign_in(window, fleet)
-    pages = ["fleet", "health", "charts", "headroom", "sessions", "slow", "talkers?by=key", "topics",
-             "topic?topic=order:7", "trace?topic=order:7&offset=1", "why?user=ann&topic=order:7&offset=1", "redis",
+    pages = ["fleet", "health", "charts", "headroom", "sessions", "slow", "talkers?by=key", "wire",
+             "topics", "topic?topic=order:7", "trace?topic=order:7&offset=1", "why?user=ann&topic=order:7&offset=1",
+             "redis",
              "outbox", "workers", "receivers", "dead?service=webhooks:kitchen", "commands",
              "commands?name=create_booking"]
     for page in pages:

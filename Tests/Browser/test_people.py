@@ -89,7 +89,10 @@ SHOWS = {"shop": shows_shop, "session": shows_session, "chat": shows_chat, "orde
 @pytest.mark.parametrize("tab", SHOWS)
 def test_a_tab_is_alive_at_the_first_look(windows, tab):
     # Every wait of these is the usual one, five seconds.
-    SHOWS[tab](windows(tab))
+    window = windows(tab)
+    SHOWS[tab](window)
+    if tab != "session":
+        assert window.problems == []
 
 
 def test_a_message_is_read_and_answered_while_somebody_types(windows):

@@ -67,6 +67,39 @@ def test_the_page_is_not_on_the_listener_of_clients(node):
         assert http.get("/inspector").status_code == 404
 
 
+@pytest.mark.parametrize("has_ops", [False, True])
+def test_the_page_is_on_the_listeners_of_clients_where_the_operator_wants_it(
+        tmp_path, shared_server, certificate, has_ops):
+    gateway = Gateway(
+        tmp_path, shared_server.url, certificate, SECRET, "--inspector", "--listen-plain", "127.0.0.1:0",
+        "--trust-proxy", "127.0.0.1", keys=KEYS, has_ops=has_ops)
+    gateway.start().wait_ready()
+    host, port = gateway.address("plain")
+    elsewhere = {"X-Forwarded-For": "192.0.2.7"}
+    try:
+        with gateway.http(key=None) as http:
+            page = http.get("/inspector")
+            assert page.status_code == http.get("/inspector/app.js").status_code == 200
+            assert "connect-src 'self'" in page.headers["content-security-policy"]
+            assert http.get("/v1/nodes").status_code == 401
+        with httpx.Client(base_url=f"http://{host}:{port}", trust_env=False, timeout=10) as http:
+            assert http.get("/inspector", headers=elsewhere).status_code == 200
+            for headers in ({"Host": "evil.example"}, {"Origin": "https://evil.example"}, {"Origin": "null"}):
+                for path in ("/inspector", "/inspector/app.js", "/metrics"):
+                    foreign = http.get(path, headers=headers | elsewhere | {"apikey": READER})
+                    assert foreign.status_code == 403, (path, headers)
+            # Metrics are for this machine, and for a page that shows a key which may read.
+            wrong, refused = "wrong-key-0123456789abcdef", 404 if has_ops else 403
+            for key, status in [(None, refused), (PAGE_KEY, refused), (WRITER, refused), (wrong, 401), (READER, 200)]:
+                shown = elsewhere | ({"apikey": key} if key else {})
+                assert http.get("/metrics", headers=shown).status_code == status, key
+            assert http.get("/metrics").status_code == (404 if has_ops else 200)
+            assert http.get("/metrics", headers={"apikey": READER}).status_code == 200
+            assert http.get("/readyz", headers=elsewhere | {"apikey": READER}).status_code == refused
+    finally:
+        gateway.stop()
+
+
 def test_only_services_use_the_routes_behind_the_page(node, ops):
     user = {"Authorization": f"Bearer {sign(SECRET, 'ann')}"}
     for route in ("/v1/nodes", "/v1/openapi.json", "/v1/topics/shop:42", "/v1/health"):

@@ -67,11 +67,15 @@ def test_a_key_with_both_words_and_one_without_do_everything(narrowed):
         assert set(statuses(narrowed, key, READS + WRITES).values()) <= {200, 202}
 
 
-def test_the_word_tap_grants_nothing_yet(narrowed):
+def test_the_word_tap_grants_no_other_right_and_no_other_word_grants_it(narrowed):
     assert set(statuses(narrowed, KEYS["tapper"], READS + WRITES).values()) == {403}
     with narrowed.http(key=KEYS["tapper"]) as http:
         refused = http.get("/v1/health")
         assert (error_code(refused), refused.json()["error"]["message"]) == ("forbidden", "this API key may not read")
+    # Nobody has such a session: who may not watch learns not even that.
+    tap = [("POST", "/v1/sessions/nobody.0.1/tap", None)]
+    for key, status in [(KEYS["tapper"], 404), (KEYS["reader"], 403), (KEYS["both"], 403), (API_KEY, 403)]:
+        assert set(statuses(narrowed, key, tap).values()) == {status}, key
 
 
 def test_a_reload_that_narrows_a_key_ends_its_sessions(narrowed):

@@ -62,6 +62,12 @@ def test_own_pages(strict):
     assert status(strict, f"Origin: https://{host}:{port + 1}") == 403
 
 
+def test_any_page_connects_where_the_operator_says_so(gateway):
+    gw = gateway("--allow-origin", "*")
+    assert {status(gw, f"Origin: {origin}") for origin in ("https://app.example", "http://localhost:3000")} == {101}
+    assert status(gw, "Origin: null") == 403, "a page without an origin is nobody's"
+
+
 def test_two_origins(strict):
     assert status(strict, f"Origin: {ALLOWED[0]}", f"Origin: {ALLOWED[0]}") in (400, 403)
     assert status(strict, f"Origin: {ALLOWED[0]}", "Origin: https://evil.example") in (400, 403)

@@ -60,6 +60,21 @@ def test_requests_during_the_outage_are_answered_unavailable(gateway, own_server
         eventually(lambda: broadcast(http, topic).status_code == 200, 5, "publishing again")
 
 
+def test_a_client_that_repeats_during_the_outage_keeps_its_connection(gateway, own_server, topic, token):
+    """After a hundred answers `unavailable` it was closed 4429, as if the outage were the client's fault."""
+    gw = gateway(server=own_server, limits={"refusalsMax": 5, "redisWaitMs": 50})
+    with gw.client(token=token("u1", topics=["conversation:1"])) as client, gw.http() as http:
+        own_server.kill()
+        eventually(lambda: broadcast(http, topic).status_code == 503, 5, "503")
+        for _ in range(20):
+            client.refused("publish", {"event": "e", "data": {}}, "unavailable", topic="conversation:1")
+        # Faults of its own still count.
+        for _ in range(5):
+            client.refused("nothing", {}, "not_found")
+        client.send("nothing", {})
+        client.expect_close(4429, after=("error",))
+
+
 def test_subscription_made_during_the_outage_ends_live_or_refused(gateway, own_server, topic):
     gw = gateway(server=own_server)
     with gw.client() as client, gw.http() as http:

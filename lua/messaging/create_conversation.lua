@@ -12,7 +12,7 @@
 -- @include  message
 -- @include  member
 -- @include  group
--- @key      chats  user:{userId}#chats
+-- @key      groups user:{userId}#groups
 -- @key      facts  conversation:{conversationId}#facts
 -- @key      roll   conversation:{conversationId}#roll
 -- @calls    list_conversation
@@ -27,6 +27,9 @@
 -- Two users who want to talk need no group: their conversation is there from the beginning. A group may have the same
 -- members as another.
 
+if read('SCARD', key.groups) >= OWN_GROUPS_MAX then
+  fail('too_many', 'You are in ' .. OWN_GROUPS_MAX .. ' groups; leave some before you make another')
+end
 local names, is_named = {args.userId}, {[args.userId] = true}
 for _, user in ipairs(args.members) do
   if not is_id(user) then fail('bad_request', 'A member has an id of at most 128 characters') end

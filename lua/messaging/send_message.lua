@@ -13,6 +13,7 @@
 -- @key      roll     conversation:{conversationId}#roll
 -- @key      messages conversation:{conversationId}#messages
 -- @key      order    conversation:{conversationId}#order
+-- @key      removed  conversation:{conversationId}#removed
 -- @key      walls    conversation:{conversationId}#walls
 -- @key      pair     pair:{conversationId}#blocks
 -- @topic    conversation:{conversationId}
@@ -60,10 +61,11 @@ if known then
   return raw(message_text(message, receipts_of(roll, walled)))
 end
 if is_direct and next(walled) then fail('blocked', 'One of you blocks the other') end
-local ms = math.max(now_ms, last_ms() + 1)
+local last = last_ms()
+local ms = math.max(now_ms, last + 1)
 -- A clock may have gone back since somebody came in.
 for _, one in pairs(roll) do ms = math.max(ms, one.since + 1) end
-if is_direct and last_ms() == 0 then counted('You have begun many conversations; write to new users tomorrow') end
+if is_direct and last == 0 then counted('You have begun many conversations; write to new users tomorrow') end
 if ms > YEAR_9999_MS then fail('conflict', 'The conversation holds a time that none can follow') end
 
 local leaving = read('ZCARD', key.order) + 1 - MESSAGES_MAX
@@ -89,6 +91,10 @@ for _, one in pairs(roll) do one.unread = math.min(one.unread, UNREAD_MAX) end
 store_members(roll, hearing)
 store_members(roll, others)
 for _, name in ipairs({key.messages, key.order, key.facts}) do write('EXPIRE', name, TTL_S) end
+-- Blocks and the ids of removed messages live as long as the conversation; once a day is enough for them.
+if math.floor(ms / DAY_MS) > math.floor(last / DAY_MS) then
+  for _, name in ipairs({key.walls, key.removed}) do write('EXPIRE', name, TTL_S) end
+end
 
 local message = {id = args.messageId, sender = args.userId, text = args.text, ms = ms}
 local text = message_text(message, receipts_of({}, NOBODY))

@@ -12,7 +12,8 @@
 -- @key      version user:{userId}#version
 -- @calls    change_walls
 -- @returns  {idle: bool, again_ms?: int}
--- @cost     O(n) in the user's blocks, at most 240, and O(m) in the bytes of the user's groups, at most 200
+-- @cost     O(n) in the user's blocks, at most 240, and O(m) in the bytes of the user's groups, at most 200,
+--           or in the ids of more groups
 -- @weight   2000
 --
 -- user:U#walled is the blocks as they were when this ran last. A change makes those groups due in which the user's list
@@ -24,10 +25,11 @@ local CHANGED_MAX = 2 -- users whose block or unblock one run takes
 local TURN_MAX = 8   -- groups that one run tells
 local FEW_MAX = 2 -- groups that a run tells which has looked through all of them
 
--- Groups that have one of some users, or that the list does not have.
+-- Groups that have one of some users, or that the list does not have. Of a user who has made too many groups to look
+-- through, all of them.
 local function groups_with(users)
-  local groups, found = read('SRANDMEMBER', key.groups, GROUPS_MAX), {}
-  local texts = #groups > 0 and read('HMGET', key.chats, unpack(groups)) or {}
+  local groups, found = read('SRANDMEMBER', key.groups, OWN_GROUPS_MAX + GROUPS_MAX), {}
+  local texts = #groups > 0 and #groups <= GROUPS_MAX and read('HMGET', key.chats, unpack(groups)) or {}
   for index, group in ipairs(groups) do
     local text, is_due = texts[index], not texts[index]
     for _, user in ipairs(users) do

@@ -20,6 +20,8 @@ class Inspector {
   /** The faults of the page's requests, by their names: each stays until its request is answered. */
   #failures = new Map();
   #missing = new Map();
+  /** Which of the page's answers lack rows that did not fit. */
+  #cut = new Map();
   nodes = new Nodes();
   samples = new Samples(this.#api);
 
@@ -105,11 +107,21 @@ class Inspector {
       if (link.hash === `#/${page.of}`) link.setAttribute('aria-current', 'page');
       else link.removeAttribute('aria-current');
     }
+    this.#showInNav();
     if (isAsked && !this.#view.keepsFocus) {
       scrollTo(0, 0);
       element('title').focus({ preventScroll: true });
     }
     this.#soon(0);
+  }
+
+  /** On a phone the navigation is one row: it is scrolled to the link of the page. */
+  #showInNav() {
+    const nav = element('nav');
+    const link = nav.querySelector('[aria-current]');
+    if (link === null) return;
+    const [row, place] = [nav.getBoundingClientRect(), link.getBoundingClientRect()];
+    nav.scrollBy({ left: place.left + place.width / 2 - row.left - row.width / 2 });
   }
 
   #close() {
@@ -118,6 +130,7 @@ class Inspector {
     this.#tick = 0;
     this.#failures.clear();
     this.#missing.clear();
+    this.#cut.clear();
     // A question belongs to the page that asked it.
     for (const dialog of document.querySelectorAll('dialog')) dialog.close();
     element('content').replaceChildren();
@@ -172,6 +185,7 @@ class Inspector {
     this.#lastAnswer = Date.now();
     this.#failures.delete(name);
     this.#missing.set(name, this.nodes.missing(answer ?? {}));
+    this.#cut.set(name, answer?.truncated === true);
     this.#tellFaults();
     if (this.#failures.size > 0) return;
     if (!this.#isPaused) this.#pulse('live', `Live, ${time(this.#lastAnswer)}`);
@@ -188,8 +202,14 @@ class Inspector {
   #tellFaults() {
     tell('problem', [...this.#failures.values()].map(({ failure }) => failure.sentence ?? failure.message).join(' '));
     const missing = [...new Set([...this.#missing.values()].flat())];
-    tell('unanswered', missing.length === 0 ? ''
-      : `Not in these figures, because no whole answer came in time: ${missing.join(', ')}.`);
+    const sentences = [];
+    if (missing.length > 0) {
+      sentences.push(`Not in these figures, because no whole answer came in time: ${missing.join(', ')}.`);
+    }
+    if ([...this.#cut.values()].includes(true)) {
+      sentences.push('Rows are missing, because those of a gateway did not fit into a message: narrow the question.');
+    }
+    tell('unanswered', sentences.join(' '));
   }
 
   #pulse(state, text) {

@@ -48,6 +48,9 @@ export function time(value) {
 /** A number of things: "1 session", "3 sessions". */
 export const many = (count, one, several = `${one}s`) => `${number(count)} ${count === 1 ? one : several}`;
 
+/** Says how many rows of all are shown; nothing when all are. */
+export const shownOf = (rows, total) => (total > rows.length ? ` Shown are ${number(rows.length)}.` : '');
+
 /** JSON on one line, cut where it gets long. */
 export function brief(value, max = 160) {
   const text = typeof value === 'string' ? value : JSON.stringify(value) ?? '';

@@ -14,6 +14,7 @@ import { openTopic } from '/inspector/views/topic.js';
 import { openTopics } from '/inspector/views/topics.js';
 import { openTrace } from '/inspector/views/trace.js';
 import { openWhy } from '/inspector/views/why.js';
+import { openWire } from '/inspector/views/wire.js';
 
 const page = (name, title, about, open, of = name) => ({ name, title, about, open, of });
 
@@ -24,10 +25,11 @@ const ALL = [
   page('charts', 'Last 15 minutes', 'Of the gateway that answers this page, every five seconds since you signed in.',
     openCharts),
   page('sessions', 'Sessions', 'Clients of all gateways: those with the most waiting bytes first, then those that '
-    + 'ended in the last hour.', openSessions),
+    + 'ended in the last hour. The id of an open one leads to its wire.', openSessions),
   page('slow', 'Slow', 'Sessions for which bytes wait, and those that were closed since they read too slowly.',
     openSlow),
   page('talkers', 'Talkers', 'Callers that ask most, counted for one to two minutes.', openTalkers),
+  page('wire', 'Wire', "One client's messages, both ways, for a bounded time.", openWire),
   page('topics', 'Topics', 'The topics with the largest figures of all gateways.', openTopics),
   page('topic', 'Topic', 'The ledger and the sessions are those of the gateway that answers this page.', openTopic,
     'topics'),
@@ -46,7 +48,7 @@ export const PAGES = Object.fromEntries(ALL.map((one) => [one.name, one]));
 
 export const GROUPS = [
   ['Fleet', ['fleet', 'health', 'charts', 'headroom']],
-  ['Clients', ['sessions', 'slow', 'talkers']],
+  ['Clients', ['sessions', 'slow', 'talkers', 'wire']],
   ['Events', ['topics', 'trace', 'why']],
   ['Machinery', ['redis', 'outbox', 'workers', 'receivers', 'dead']],
   ['Actions', ['commands']],

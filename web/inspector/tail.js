@@ -9,10 +9,12 @@ import { Table } from '/inspector/table.js';
 const SHOWN_MAX = 100;
 /** Events of one question; when more have come meanwhile, the older ones are left out. */
 const PAGE_MAX = 100;
+/** Events before the newest with which the list begins. */
+const BEFORE = 25;
 
 export class Tail {
   #topic;
-  /** The offset behind which the next question asks; null before the topic's position is known. */
+  /** The offset behind which the next question asks; null before the position of the topic is known. */
   #after = null;
   #epoch = null;
   #events = [];
@@ -33,16 +35,23 @@ export class Tail {
   }
 
   get next() {
-    const query = this.#after === null ? { limit: 1 } : { after: this.#after, limit: PAGE_MAX };
-    return { name: 'events', path: path(`/v1/topics/${part(this.#topic)}/events`, query) };
+    return { name: 'events', path: path(`/v1/topics/${part(this.#topic)}/events`,
+      { after: this.#after ?? 0, limit: PAGE_MAX }) };
+  }
+
+  /** Takes the position of the topic: the first question begins a little before it. */
+  begin(epoch, offset) {
+    if (this.#after !== null) return;
+    this.#epoch = epoch;
+    this.#after = Math.max(0, offset - BEFORE);
   }
 
   show({ epoch, offset, first, events }) {
     const isNew = epoch !== this.#epoch;
     if (isNew && this.#epoch !== null) this.#leftOut = 0;
     this.#epoch = epoch;
-    if (this.#after === null || isNew) {
-      this.#after = Math.max(0, offset - 25);
+    if (isNew) {
+      this.#after = Math.max(0, offset - BEFORE);
       return this.#tell(offset, first);
     }
     this.#events = [...events.map((event) => ({ ...event, epoch })).reverse(), ...this.#events].slice(0, SHOWN_MAX);

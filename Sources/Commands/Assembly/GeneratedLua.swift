@@ -13,8 +13,7 @@ enum GeneratedLua {
         note_removal, mint_s, made_ids, minted, change_member, home_of, count_effects, known_as, result_of, text_of, \
         decide, check_fence, check_lease, check_writes, retried, outward, services, calls_max, called, publishing, \
         log_event, keep_offset, plan_of, read_position, epochs, make_read, read_rest, make_write, write_rest, \
-        make_values, encode_any, none, elsewhere, told_elsewhere, cut_log, heavy, told_bytes, is_marked, surcharge, \
-        steps, is_late
+        make_values, encode_any, none, elsewhere, told_elsewhere, cut_log, heavy, told_bytes, is_marked, surcharge
         """
 
     /// The names that a `@subscribe` script must not reach: also those of other topics and of optional arguments.

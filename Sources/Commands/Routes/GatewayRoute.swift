@@ -17,6 +17,7 @@ public final class GatewayRoute: Sendable {
         case nodes, topTopics, sessions, slowSessions, talkers, closeSession
         case outbox, workers, couriers, webhooks
         case trace, why
+        case openTap, readTap, endTap
     }
 
     /// The callers that a route is for.

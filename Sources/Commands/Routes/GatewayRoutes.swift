@@ -3,7 +3,7 @@ import Rights
 
 /// Every route of the gateway's own, in one list.
 ///
-/// A route that is not listed here does not exist. OpenAPI has an operation for each, and `docs/rights.md` a row.
+/// A route that is not listed here does not exist. OpenAPI has an operation for each, and `docs/rights-table.md` a row.
 /// Scripts add routes by their headers.
 public enum GatewayRoutes {
     /// The target of a method and a path.
@@ -32,6 +32,8 @@ public enum GatewayRoutes {
     private static let givenUp = services("see what was given up", "see what was given up")
     private static let tracers = services("trace an event", "may trace an event")
     private static let operators = services("see all nodes", "may see all nodes")
+    private static let watchers = services("watch a session", "may watch a session")
+    private static let tapPath: StaticString = "/v1/sessions/{id}/tap"
     private static let memberPath: StaticString = "/v1/topics/{topic}/members/{user}"
     private static let ofTopic = GatewayRoute.Reach.topic(argument: "topic")
 
@@ -70,6 +72,9 @@ public enum GatewayRoutes {
         GatewayRoute(
             .closeSession, .post, "/v1/sessions/{id}/close", services("close a session", "may close a session"), .write,
             .everything),
+        GatewayRoute(.openTap, .post, tapPath, watchers, .tap, .everything),
+        GatewayRoute(.readTap, .get, tapPath, watchers, .tap, .everything),
+        GatewayRoute(.endTap, .delete, tapPath, watchers, .tap, .everything),
         GatewayRoute(.outbox, .get, "/v1/outbox", operators, .read, .everything),
         GatewayRoute(.workers, .get, "/v1/workers", operators, .read, .everything),
         GatewayRoute(.couriers, .get, "/v1/couriers", operators, .read, .everything),

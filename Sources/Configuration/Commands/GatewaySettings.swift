@@ -90,6 +90,8 @@ public struct GatewaySettings: Sendable, Equatable {
     public var showsUpgrade = false
     /// Whether `/echo` is served.
     public var echo = false
+    /// Whether the operator's page is on the listeners of clients, too.
+    public var inspector = false
     /// Whether clients may connect without a token.
     public var anonymous = true
     /// The settings in effect with their sources, secrets masked; empty for settings made by code.
@@ -162,6 +164,7 @@ extension GatewaySettings {
         deflateBytesMin = values.integer("deflate-min-bytes") ?? deflateBytesMin
         showsUpgrade = values.boolean("upgrade", default: false)
         echo = values.boolean("echo", default: echo)
+        inspector = values.boolean("inspector", default: inspector)
         anonymous = values.boolean("anonymous", default: anonymous)
         report = SettingsReport(values, file)
     }

@@ -47,8 +47,11 @@ extension Setting {
             "Accept clients without TLS here, behind a proxy that terminates it."),
         Setting(
             "ops", .hostPort, nodeAndDev,
-            "Serve metrics and health here, apart from clients; without it the other listeners do, to this machine only."
-        ),
+            "Serve metrics, health and the inspector here, apart from clients; without it the other listeners serve metrics"
+                + " and health, to this machine only."),
+        Setting(
+            "inspector", .boolean, nodeAndDev, default: "false",
+            "Serve the inspector (/inspector) on the listeners of clients, too; its data need an API key."),
         Setting(
             "reuse-port", .boolean, nodeAndDev, default: "false",
             "Share the addresses with other processes that say so, too; without it, a taken port is an error."),

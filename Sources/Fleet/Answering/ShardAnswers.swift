@@ -17,12 +17,13 @@ public final class ShardAnswers: FleetSource {
     private let metrics: Metrics
     private let talkers: Talkers
     private let clock: ShardClock
+    private let taps: WireTaps
     private let rows: SessionRows
 
     /// Answers for the shard at `address`.
     public init(
         address: ShardAddress, open: OpenTransports, topics: TopicTable<Session>, trace: SessionTrace,
-        metrics: Metrics, talkers: Talkers, clock: ShardClock
+        metrics: Metrics, talkers: Talkers, clock: ShardClock, taps: WireTaps
     ) {
         self.open = open
         self.topics = topics
@@ -30,6 +31,7 @@ public final class ShardAnswers: FleetSource {
         self.metrics = metrics
         self.talkers = talkers
         self.clock = clock
+        self.taps = taps
         rows = SessionRows(address: address, clock: clock)
     }
 
@@ -45,10 +47,16 @@ public final class ShardAnswers: FleetSource {
             return walk
         case .forget:
             guard let user = question.parameters[.user] else { break }
+            taps.forget(user)
             return ForgetWalk(user: user, open, trace)
         case .close:
             guard let walk = CloseWalk(question, open, rows, metrics.log) else { break }
             return walk
+        case .tap:
+            guard let walk = TapWalk(question, open, rows, taps) else { break }
+            return walk
+        case .wire: return FleetWalkDone(taps.read(question))
+        case .untap: return FleetWalkDone(taps.end(question))
         case .nodes: return FleetWalkDone(FleetAnswer(rows: [NodeRow.own(metrics, rows.address.node)], total: 1))
         case .talkers: return FleetWalkDone(callers(question))
         }

@@ -31,9 +31,9 @@ extension FleetQuestion {
         if kind == .talkers, parameters[.by] == nil { parameters[.by] = Array("user".utf8) }
     }
 
-    /// Reads the id of a session and the query of its end.
-    public init(closing id: [UInt8], query items: [Item], key: [UInt8]) throws(Refusal) {
-        try self.init(.close, query: items)
+    /// Reads the id of a session, and the query of what the holder of a key does with it.
+    public init(_ kind: Kind, ofSession id: [UInt8], query items: [Item], key: [UInt8]) throws(Refusal) {
+        try self.init(kind, query: items)
         guard let (home, number) = ShardAddress.parts(ofID: id), ASCII.decimal(number) != nil else {
             throw Refusal(.badRequest, "the id of a session is NODE.SHARD.NUMBER, as in /v1/sessions")
         }
@@ -77,7 +77,9 @@ extension FleetQuestion.Kind {
         case .slow: ["limit"]
         case .talkers: ["by", "sort", "limit"]
         case .close: ["reason"]
-        case .trace, .why, .forget: []
+        case .tap: ["seconds"]
+        case .wire: ["after"]
+        case .trace, .why, .forget, .untap: []
         }
     }
 
@@ -86,7 +88,7 @@ extension FleetQuestion.Kind {
         switch self {
         case .topics: ["members", "rate", "bytes"]
         case .talkers: ["events", "bytes", "refusals", "redisUs"]
-        case .nodes, .sessions, .slow, .close, .trace, .why, .forget: []
+        case .nodes, .sessions, .slow, .close, .trace, .why, .forget, .tap, .wire, .untap: []
         }
     }
 }
@@ -104,6 +106,10 @@ extension FleetQuestion.Parameter {
         case .by:
             ["user", "address", "namespace", "key"].contains { value.elementsEqual($0.utf8) }
                 ? nil : "user, address, namespace or key"
+        case .seconds:
+            ASCII.decimal(value).map { WireTaps.seconds.contains($0) } == true
+                ? nil : "1 to \(WireTaps.seconds.upperBound) seconds"
+        case .after: ASCII.decimal(value) == nil ? "the number of a message" : nil
         case .reason:
             FleetQuestion.closeReason(value) == nil
                 ? "one of " + FleetQuestion.closeReasons.map(\.rawValue).joined(separator: ", ") : nil

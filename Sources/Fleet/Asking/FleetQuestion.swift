@@ -24,11 +24,17 @@ public struct FleetQuestion: Hashable, Sendable {
         case why
         /// Not a question: erases a user from the records.
         case forget
+        /// Not a question: begins to record what passes on the connection of a session.
+        case tap
+        /// The messages that a tap has recorded.
+        case wire
+        /// Not a question: ends a tap.
+        case untap
     }
 
     /// A parameter; the raw value is its name between nodes and in queries.
     public enum Parameter: String, CaseIterable, Sendable {
-        case user, address, topic, namespace, by, session, reason, position, published
+        case user, address, topic, namespace, by, session, reason, position, published, seconds, after
     }
 
     /// The subject.
@@ -62,7 +68,12 @@ public struct FleetQuestion: Hashable, Sendable {
     }
 
     /// Whether several askers may share one answer: an action is done for each.
-    var isShared: Bool { kind != .close && kind != .forget }
+    var isShared: Bool {
+        switch kind {
+        case .close, .forget, .tap, .wire, .untap: false
+        case .nodes, .topics, .sessions, .slow, .talkers, .trace, .why: true
+        }
+    }
 
     /// Whether it counts against the rate of questions; an erasure is paid for by whoever asks for it.
     var isLimited: Bool { kind != .forget }
@@ -72,7 +83,7 @@ public struct FleetQuestion: Hashable, Sendable {
         switch kind {
         // The first shard answers with what a node counts as a whole.
         case .nodes, .talkers: return 0..<min(1, count)
-        case .close:
+        case .close, .tap, .wire, .untap:
             let shard = parameters[.session].flatMap { ShardAddress.parts(ofID: $0)?.home.shard }
             return shard.flatMap { $0 < count ? $0..<($0 + 1) : nil } ?? 0..<0
         case .topics, .sessions, .slow, .trace, .why, .forget: return 0..<count
@@ -90,7 +101,7 @@ extension FleetQuestion.Kind {
     var figures: [FleetFigure] {
         switch self {
         case .nodes, .close, .forget: []
-        case .trace, .why: [FleetFigure("rank", .largest, isHidden: true)]
+        case .trace, .why, .tap, .wire, .untap: [FleetFigure("rank", .largest, isHidden: true)]
         case .topics:
             [
                 FleetFigure("members", .sum), FleetFigure("eventsPerMinute", .largest),

@@ -63,7 +63,8 @@ struct FleetRoute {
         return body + [UInt8(ascii: "}")]
     }
 
-    private func items(_ request: HTTPRequest) throws(Refusal) -> [FleetQuestion.Item] {
+    /// The query of a request without a body.
+    func items(_ request: HTTPRequest) throws(Refusal) -> [FleetQuestion.Item] {
         guard request.body.isEmpty else { throw Refusal(.badRequest, "this takes no body") }
         guard let items = request.head.queryItems else { throw Refusal(.badRequest, "the query is malformed") }
         return items
@@ -75,7 +76,8 @@ struct FleetRoute {
     func close(_ request: HTTPRequest, _ respond: @escaping Respond) {
         do throws(Refusal) {
             let id = Array(request.segments[2].utf8)
-            let question = try FleetQuestion(closing: id, query: try items(request), key: keyName(request.caller))
+            let question = try FleetQuestion(
+                .close, ofSession: id, query: try items(request), key: keyName(request.caller))
             let by = ClientLog.fields(request.caller, at: request.origin.address)
             guard isKnown(question.node) else { throw FleetRoute.noSession }
             fleet.ask(question) { [log = context.log] result in
@@ -94,11 +96,13 @@ struct FleetRoute {
         }
     }
 
-    private func isKnown(_ node: [UInt8]?) -> Bool {
+    /// Whether a gateway of that id lives.
+    func isKnown(_ node: [UInt8]?) -> Bool {
         figures.nodes.withLock { book in (book.others + [book.own]).contains { $0.name == node } }
     }
 
-    private func keyName(_ caller: Caller) -> [UInt8] {
+    /// The name of the operator's key.
+    func keyName(_ caller: Caller) -> [UInt8] {
         switch caller {
         case .service(let holder), .publishable(let holder): Array(holder.name.utf8)
         case .user(let identity): identity.user
@@ -106,9 +110,11 @@ struct FleetRoute {
         }
     }
 
-    private static let noSession = Refusal(.notFound, "there is no such session; it may have ended")
+    /// The refusal of an id that no session has.
+    static let noSession = Refusal(.notFound, "there is no such session; it may have ended")
 
-    private static func missing(_ result: FleetResult) -> Refusal {
+    /// The refusal where the answer has no session.
+    static func missing(_ result: FleetResult) -> Refusal {
         guard result.unanswered.isEmpty else {
             return Refusal(.unavailable, "the node of this session does not answer", retryAfterMs: 1_000)
         }

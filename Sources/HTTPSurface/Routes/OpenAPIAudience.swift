@@ -8,7 +8,7 @@ enum OpenAPIAudience: Hashable {
     /// Users.
     case user
     /// Services, by the uses that their key allows.
-    case service(reads: Bool, writes: Bool)
+    case service(reads: Bool, writes: Bool, taps: Bool)
     /// Services bound to topics of these namespaces.
     case bound(Set<ArraySlice<UInt8>>)
     /// Bearers of a token of the gateway's own, for a topic of this namespace.
@@ -19,14 +19,15 @@ enum OpenAPIAudience: Hashable {
         switch caller {
         case .anonymous, .publishable: self = .anonymous
         case .service(let holder):
-            self = .service(reads: holder.rights.allow(.read), writes: holder.rights.allow(.write))
+            let rights = holder.rights
+            self = .service(reads: rights.allow(.read), writes: rights.allow(.write), taps: rights.allow(.tap))
         case .user(let identity):
             if let binding = caller.binding {
                 self = .bound(Set(binding.map(\.namespace)))
             } else if let grant = identity.grant {
                 self = .granted(grant.namespace)
             } else {
-                self = identity.role == .service ? .service(reads: true, writes: true) : .user
+                self = identity.role == .service ? .service(reads: true, writes: true, taps: false) : .user
             }
         }
     }

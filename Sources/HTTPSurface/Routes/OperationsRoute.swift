@@ -2,6 +2,7 @@ import Core
 import HTTPCodec
 import Operations
 import Reactors
+import Rights
 
 /// `/livez`, `/readyz`, `/metrics`: for balancers, supervisors and Prometheus.
 ///
@@ -32,7 +33,7 @@ struct OperationsRoute {
             respond(.methodNotAllowed([.get, .head], keepAlive: true))
             return true
         }
-        guard isPrivate || name == "livez" || request.origin.isLocal else {
+        guard isPrivate || name == "livez" || request.origin.isLocal || isOfInspector(request) else {
             let text = "served to this machine only; give the gateway --ops to serve it to others"
             respond(.refusal(Refusal(.forbidden, text), keepAlive: true))
             return true
@@ -49,6 +50,14 @@ struct OperationsRoute {
             respond(.typed("text/plain; version=0.0.4; charset=utf-8", status: 200, body: text, keepAlive: true))
         }
         return true
+    }
+
+    /// Whether the inspector, served to clients' listeners too, asks for metrics with a key that may read.
+    func isOfInspector(_ request: HTTPRequest) -> Bool {
+        guard context.options.servesInspector, request.segments == ["metrics"], request.caller.isService else {
+            return false
+        }
+        return request.caller.binding == nil && request.caller.refusal(of: .read) == nil
     }
 
     /// 200 only while no row of readiness is red.

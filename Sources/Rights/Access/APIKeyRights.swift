@@ -12,17 +12,18 @@ public struct APIKeyRights: OptionSet, Hashable, Sendable {
     public static let read = APIKeyRights(rawValue: 1)
     /// Writing: the word `write`.
     public static let write = APIKeyRights(rawValue: 2)
-    /// Reading the messages that a session sends and receives: the word `tap`, which grants nothing yet.
+    /// Reading the messages that a session sends and receives: the word `tap`, which has to be written.
     public static let tap = APIKeyRights(rawValue: 4)
 
-    /// The rights of a key without words after it.
-    public static let everything: APIKeyRights = [.read, .write, .tap]
+    /// The rights of a key without words after it: all but watching what clients say.
+    public static let everything: APIKeyRights = [.read, .write]
 
     /// Whether the key allows that use.
     public func allow(_ use: CallerUse) -> Bool {
         switch use {
         case .read: contains(.read)
         case .write: contains(.write)
+        case .tap: contains(.tap)
         }
     }
 }

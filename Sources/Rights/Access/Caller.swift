@@ -35,10 +35,13 @@ public enum Caller: Sendable, Equatable {
     }
 
     /// The refusal of a caller whose API key was narrowed to other uses; `nil` for all other callers.
+    ///
+    /// Only an API key with that word may tap, no token.
     public func refusal(of use: CallerUse) -> Refusal? {
-        guard case .service(let holder) = self, !holder.rights.allow(use) else { return nil }
-        let text = use == .read ? "this API key may not read" : "this API key may not write"
-        return Refusal(.forbidden, text)
+        guard case .service(let holder) = self else {
+            return use == .tap ? Refusal(.forbidden, "only an API key with the right tap may tap") : nil
+        }
+        return holder.rights.allow(use) ? nil : Refusal(.forbidden, "this API key may not \(use.rawValue)")
     }
 
     /// The topics that a service's token is bound to; `nil` for every caller without such a binding.

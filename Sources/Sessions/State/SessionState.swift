@@ -240,13 +240,12 @@ struct SessionState {
         messages.granted()
     }
 
-    mutating func refuse(_ refusal: Refusal, topic: Topic? = nil, ref: Reference?) {
-        refuse(.error(refusal, topic: topic), ref: ref)
-    }
-
     /// Answers with an error; too many of them in a row end the session.
-    private mutating func refuse(_ error: ServerMessage, ref: Reference?) {
-        send(error, ref: ref)
+    ///
+    /// An error of the gateway or of Redis does not count: a client that repeats its request meanwhile is not at fault.
+    mutating func refuse(_ refusal: Refusal, topic: Topic? = nil, ref: Reference?) {
+        send(.error(refusal, topic: topic), ref: ref)
+        guard refusal.code != .unavailable, refusal.code != .internalError else { return }
         countRefusal()
     }
 

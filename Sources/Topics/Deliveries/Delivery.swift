@@ -1,6 +1,6 @@
 public import Connections
 public import Core
-import Dialects
+public import Dialects
 public import Rights
 
 /// One event on its way to the members of a shard: written once per encoding, then shared by reference.
@@ -73,6 +73,11 @@ public final class Delivery: OutboundItem {
     /// costly.
     public func frame(_ encoding: Encoding, isBacklog: Bool) -> [UInt8] {
         frame(isBacklog || isForOne ? encoding.plain : encoding)
+    }
+
+    /// The units of the event for one client, as its dialect writes them: of a presence change, too.
+    public func units(_ encoding: Encoding) -> [WireUnit] {
+        change.map { encoding.units(topic, $0) } ?? encoding.units(topic, message)
     }
 
     private func written(_ encoding: Encoding) -> [UInt8] {

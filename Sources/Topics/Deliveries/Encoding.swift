@@ -59,6 +59,11 @@ public final class Encoding {
         encoder.event(topic, message)
     }
 
+    /// The units of a presence change for one client, which somebody watches.
+    func units(_ topic: Topic, _ change: PresenceChange) -> [WireUnit] {
+        encoder.presence(topic, change)
+    }
+
     /// The bytes of a presence change; empty where the dialect cannot express it.
     func frame(_ topic: Topic, _ change: PresenceChange) -> [UInt8] {
         framing.frame(encoder.presence(topic, change))

@@ -264,6 +264,7 @@ public final class PollingTransport: ClientTransport {
             peer?.discards(waitingItems)
             drop(isSlow: true)
         }
+        peer?.closes(reason)
         if let heldSend {
             self.heldSend = nil
             heldSend.answer(.fault(.request))

@@ -14,6 +14,7 @@ final class OutboxWatch {
     private let parts: WorkerParts
     private var nextMs = Int.min
     private var isLate = false
+    private var sum = OutboxSum()
 
     private static let everyMs = 2_000
     /// Milliseconds for which figures in Redis are valid.
@@ -31,17 +32,19 @@ final class OutboxWatch {
             if case .success(let value) = result { self?.dead = value.integer }
         }
         guard let slots else {
-            (figures, isLate) = (nil, false)
+            (figures, isLate, sum) = (nil, false, OutboxSum())
             return
         }
-        var sum = OutboxFigures(entries: 0, oldestMs: 0)
         var left = slots.count
-        guard left > 0 else { return told(sum, link) }
+        guard left > 0 else { return told(sum.sum(of: slots, nowMs: nowMs), link) }
         for slot in slots {
             link.run(OutboxFigures.call(parts.outboxFigures, parts.keys, slot: slot), lane: nil) { [weak self] result in
-                if case .success(let value) = result, let some = OutboxFigures(value) { sum = sum + some }
+                guard let self else { return }
+                if case .success(let value) = result, let some = OutboxFigures(value) {
+                    sum.take(some, of: slot, nowMs: nowMs)
+                }
                 left -= 1
-                if left == 0 { self?.told(sum, link) }
+                if left == 0 { told(sum.sum(of: slots, nowMs: nowMs), link) }
             }
         }
     }

@@ -1,4 +1,4 @@
-"""Plays every route and every command as every kind of caller, and prints the table of `docs/rights.md`.
+"""Plays every route and every command as every kind of caller, and prints the table of `docs/rights-table.md`.
 
 usage: PYTHONPATH=Tests .venv/bin/python -m Fixtures.clients.rights_matrix [--write]
 
@@ -28,12 +28,12 @@ from Fixtures.clients.tokens import SECRET, assemble, sign
 from Fixtures.processes.gateway import API_KEY, Gateway
 from Fixtures.redis.server import RedisServer
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "rights.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "rights-table.md"
 START, END = "<!-- made by Tests/Fixtures/clients/rights_matrix.py -->", "<!-- end of what is made -->"
 MINT_SECRET = b"a secret for tokens of the gateway's own"
 KEYS = {"publishable": "web-key-0123456789abcdef", "reads": "read-key-0123456789abcdef",
-        "writes": "write-key-0123456789abcdef"}
-CALLERS = ["none", "publishable", "anon", "user", "other user", "minted", "bound", "service", "reads", "writes"]
+        "writes": "write-key-0123456789abcdef", "taps": "tap-key-0123456789abcdef"}
+CALLERS = ["none", "publishable", "anon", "user", "other user", "minted", "bound", "service", "reads", "writes", "taps"]
 #: Callers without a user: they act for nobody.
 NAMELESS = CALLERS[:3]
 USER, OTHER, SESSION = "ann", "bob", "s1"
@@ -42,7 +42,8 @@ RULES = ["anyone", "user", "owner", "granted", "service"]
 # Sentences by which the gateway refuses a caller for its rights; whatever else is answered comes after that.
 SENTENCES = re.compile(
     r"only services .*|only services and the user himself may do this|this service's token is for its topics only"
-    r"|this API key may not (read|write)|This command is for .* only\.|This token is for the commands of .* only\."
+    r"|this API key may not (read|write|tap)|only an API key with the right tap may tap"
+    r"|This command is for .* only\.|This token is for the commands of .* only\."
     r"|This token makes no other token\.|'\w+' is another user; a user acts for none but itself"
     r"|Only services may do this\.|Only the user whose id the topic bears may do this\."
     r"|This token is for another topic\."
@@ -68,7 +69,8 @@ class Matrix:
 
     def __init__(self, directory: Path, redis: RedisServer, certificate, *flags: str):
         (directory / "mint-secret").write_bytes(MINT_SECRET)
-        keys = [f"web:{KEYS['publishable']}:public", f"r:{KEYS['reads']}:read", f"w:{KEYS['writes']}:write"]
+        keys = [f"web:{KEYS['publishable']}:public", f"r:{KEYS['reads']}:read", f"w:{KEYS['writes']}:write",
+                f"t:{KEYS['taps']}:tap"]
         many = 1_000_000
         limits = dict.fromkeys(
             ["userActionsPerSecond", "messagesPerSecond", "refusalsMax", "requestsPerAddressPerSecond",
@@ -360,7 +362,7 @@ def differences(played: dict[str, list[str]], written: dict[str, list[str]]) -> 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/rights.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/rights-table.md")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         redis = RedisServer(Path(place) / "redis").start()

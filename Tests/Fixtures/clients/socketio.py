@@ -20,7 +20,7 @@ class Phone:
 
     def __init__(self, gateway, *, transports=("websocket",), namespaces=("/",), auth=None, headers=None,
                  connects=True, reconnection=False, path="socket.io"):
-        self.gateway, self.heard, self.refused = gateway, [], []
+        self.gateway, self.heard, self.refused, self.ended = gateway, [], [], []
         self.options = {"transports": list(transports), "namespaces": list(namespaces), "auth": auth,
                         "headers": headers or {}, "wait_timeout": 5, "socketio_path": path}
         _run(self._make(reconnection))
@@ -34,6 +34,7 @@ class Phone:
             http_session=self.session, reconnection=reconnection, reconnection_delay=0.1, reconnection_delay_max=0.3)
         for namespace in self.options["namespaces"]:
             self.sio.on("*", lambda name, *data, at=namespace: self.heard.append((at, name, *data)), namespace)
+            self.sio.on("disconnect", lambda reason, at=namespace: self.ended.append((at, reason)), namespace)
             self.sio.on("connect_error", lambda data, at=namespace: self.refused.append((at, data)), namespace)
 
     def connect(self):

@@ -15,7 +15,7 @@ from Fixtures.processes.worker import Worker
 from Fixtures.redis.server import RedisServer
 from Fixtures.waiting import eventually
 
-READER, OPERATOR = "read-key-0123456789abcdef", API_KEY
+READER, OPERATOR, WATCHER = "read-key-0123456789abcdef", API_KEY, "watch-key-0123456789abcdef"
 LIMITS = {"fleetWaitMs": 5_000, "fleetQuestionsPerSecond": 10_000, "redisProbeMs": 500}
 
 
@@ -47,7 +47,7 @@ class InspectedFleet:
         for number, url in enumerate((self.redis.url, self.redis.url, self.proxy.redis_url)):
             self.gateways.append(self._run(Gateway(
                 self.directory / f"gateway-{number}", url, self.certificate, SECRET, "--shards", "2", limits=LIMITS,
-                keys=[f"reader:{READER}:read"])).wait_ready())
+                keys=[f"reader:{READER}:read", f"watcher:{WATCHER}:read,tap"])).wait_ready())
         for number in range(2):
             self._run(Worker(self.directory / f"worker-{number}", self.redis.url))
         secret = self.directory / "secret"

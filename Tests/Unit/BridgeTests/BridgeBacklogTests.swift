@@ -13,7 +13,7 @@ import Testing
 
     private func take(_ backlog: inout BridgeBacklog, nowMs: Int = 0) -> [BridgeBacklog.Entry] {
         var taken: [BridgeBacklog.Entry] = []
-        while let entry = backlog.next(nowMs: nowMs) { taken.append(entry) }
+        while let entry = backlog.next(nowMs: nowMs, turn: taken.count) { taken.append(entry) }
         return taken
     }
 
@@ -108,7 +108,7 @@ import Testing
         tell(&backlog, mark("a", "t1"), own: "a")
         _ = backlog.receive(channel, [1], nowMs: 0)
         backlog.lost()
-        let entry = backlog.next(nowMs: 0)
+        let entry = backlog.next(nowMs: 0, turn: 0)
         #expect(!backlog.isHolder && !backlog.isMarked && entry == nil)
         _ = backlog.receive(channel, [2], nowMs: 0)
         tell(&backlog, mark("a", "t2"), own: "a")
@@ -205,5 +205,35 @@ import Testing
         backlog.settle(first[0].number, again: false)
         let more = take(&backlog)
         #expect(more.count == 1)
+    }
+
+    /// A node that took over a large backlog parsed up to 512 events in one turn of its loop, or all that were refused.
+    @Test func aTurnOfTheLoopTakesABoundedPartOfALargeBacklog() {
+        var backlog = BridgeBacklog(bytesMax: 10_000_000)
+        tell(&backlog, mark("a", "t1"), own: "b")
+        let payload = [UInt8](repeating: 1, count: 1_000)
+        for _ in 0..<400 { _ = backlog.receive(channel, payload, nowMs: 0) }
+        tell(&backlog, mark("b", "t2"), own: "b")
+        let perTurn = (BridgeBacklog.turnBytesMax - 1) / (256 + payload.count + channel.count) + 1
+        var names: [String] = []
+        for turn in 0..<400 {
+            var count = 0
+            while let entry = backlog.next(nowMs: 0, turn: turn) {
+                names.append(text(entry.id))
+                // Those that are refused at once leave room among those under way, and none in the turn.
+                backlog.settle(entry.number, again: false)
+                count += 1
+            }
+            #expect(count <= perTurn && backlog.isTurnOver == (names.count < 400))
+            if !backlog.isTurnOver { break }
+        }
+        #expect(names == (1...400).map { "t1.\($0)" })
+        // One that is larger than a turn's bytes has a turn alone.
+        let large = [UInt8](repeating: 1, count: 2 * BridgeBacklog.turnBytesMax)
+        for _ in 0..<2 { _ = backlog.receive(channel, large, nowMs: 0) }
+        #expect(backlog.next(nowMs: 0, turn: 1_000) != nil)
+        #expect(backlog.next(nowMs: 0, turn: 1_000) == nil && backlog.isTurnOver)
+        #expect(backlog.next(nowMs: 0, turn: 1_001) != nil)
+        #expect(backlog.next(nowMs: 0, turn: 1_002) == nil && !backlog.isTurnOver)
     }
 }

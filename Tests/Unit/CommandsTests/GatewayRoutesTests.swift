@@ -33,6 +33,8 @@ import Testing
         "GET /v1/health": "uufff..f", "GET /v1/openapi.json": "........", "POST /v1/commands/{name}": "........",
         "GET /v1/nodes": "uufff..f", "GET /v1/topics": "uufff..f", "GET /v1/sessions": "uufff..f",
         "GET /v1/slow": "uufff..f", "GET /v1/talkers": "uufff..f", "POST /v1/sessions/{id}/close": "uufff.f.",
+        "POST /v1/sessions/{id}/tap": "uuffffff", "GET /v1/sessions/{id}/tap": "uuffffff",
+        "DELETE /v1/sessions/{id}/tap": "uuffffff",
         "GET /v1/outbox": "uufff..f", "GET /v1/workers": "uufff..f", "GET /v1/couriers": "uufff..f",
         "GET /v1/webhooks": "uufff..f", "GET /v1/topics/{topic}/trace": "uuff...f", "GET /v1/why": "uuff...f",
         "GET /livez": "........", "GET /readyz": "........", "GET /metrics": "........",

@@ -75,10 +75,12 @@ import Testing
         let routes = paths.members.flatMap { path in path.members.map { $0.name + " " + path.name } }
         #expect(
             routes.sorted() == [
-                "delete /v1/dead-letters", "delete /v1/topics/{topic}/members/{user}", "get /livez", "get /metrics",
+                "delete /v1/dead-letters", "delete /v1/sessions/{id}/tap", "delete /v1/topics/{topic}/members/{user}",
+                "get /livez", "get /metrics",
                 "get /readyz",
                 "get /v1/couriers", "get /v1/dead-letters", "get /v1/health", "get /v1/nodes",
-                "get /v1/openapi.json", "get /v1/outbox", "get /v1/sessions", "get /v1/shops/{shop}/queue",
+                "get /v1/openapi.json", "get /v1/outbox", "get /v1/sessions", "get /v1/sessions/{id}/tap",
+                "get /v1/shops/{shop}/queue",
                 "get /v1/slow", "get /v1/talkers", "get /v1/topics",
                 "get /v1/topics/{topic}", "get /v1/topics/{topic}/audit", "get /v1/topics/{topic}/events",
                 "get /v1/topics/{topic}/presence", "get /v1/topics/{topic}/trace", "get /v1/webhooks", "get /v1/why",
@@ -88,6 +90,7 @@ import Testing
                 "post /v1/broadcast",
                 "post /v1/commands/queue", "post /v1/commands/same", "post /v1/commands/vote",
                 "post /v1/dead-letters/retry", "post /v1/revocations", "post /v1/sessions/{id}/close",
+                "post /v1/sessions/{id}/tap",
                 "post /v1/shops/{shopId}/tracks/{trackId}/vote",
                 "post /v1/shops/{shop}/queue", "put /v1/shops/{shop}/queue",
                 "put /v1/topics/{topic}/members/{user}",

@@ -21,6 +21,12 @@ import Testing
         #expect(dev.gateway.limits.pingMs == 9)
         #expect(DevSettings().gateway.listen?.port == 8_443)
         #expect(!dev.isFresh && dev.gateway.limits.drainMs == 500 && dev.webhooks == [])
+        #expect(dev.people && DevSettings().people)
+        guard case .dev(let alone) = run(read("dev --people=false")) else {
+            Issue.record("dev was refused")
+            return
+        }
+        #expect(alone.demo && !alone.people)
     }
 
     @Test func devTakesTheTimeToDrainThatItIsGiven() {

@@ -33,6 +33,8 @@ import Testing
         (.sessions, "node=a.b"), (.sessions, "node="), (.slow, "user=ann"), (.talkers, "by=topic"),
         (.talkers, "sort=x"),
         (.close, "reason=normal"), (.close, "by=x"), (.close, "session=a.0.1"),
+        (.tap, "seconds=0"), (.tap, "seconds=61"), (.tap, "seconds=x"), (.tap, "after=1"), (.wire, "after=-1"),
+        (.wire, "seconds=1"), (.untap, "after=1"), (.untap, "by=x"),
     ])
     func faultsAreRefused(_ kind: FleetQuestion.Kind, _ query: String) {
         #expect(throws: Refusal.self) { try Self.read(kind, query) }
@@ -40,7 +42,8 @@ import Testing
 
     @Test func theIDOfASessionNamesItsNode() throws {
         let question = try FleetQuestion(
-            closing: Array("x1nq4G0b.1.17".utf8), query: Self.items("reason=forbidden"), key: Array("ops".utf8))
+            .close, ofSession: Array("x1nq4G0b.1.17".utf8), query: Self.items("reason=forbidden"),
+            key: Array("ops".utf8))
         #expect(question.node == Array("x1nq4G0b".utf8) && question.parameters[.by] == Array("ops".utf8))
         #expect(FleetQuestion.closeReason(question.parameters[.reason] ?? []) == .forbidden)
         #expect(FleetQuestion.closeReason([]) == .restart && !question.isShared)
@@ -49,7 +52,7 @@ import Testing
             "", "a", "a.1024.1", "a.01.1", "a.1.-1", "a.1.99999999999999999999", "a.1", "a.1.x", "a.x.1", ".1.1",
             "a.1.1.1", "a/b.1.1",
         ] {
-            #expect(throws: Refusal.self) { try FleetQuestion(closing: Array(id.utf8), query: [], key: []) }
+            #expect(throws: Refusal.self) { try FleetQuestion(.close, ofSession: Array(id.utf8), query: [], key: []) }
         }
     }
 

@@ -19,6 +19,7 @@ final class SessionClient: SessionOutput {
     let number: Int
     func topicsHeld(besides sessionID: SessionID) -> Int { 0 }
     func firstWaiting(of topic: Topic) -> Position? { nil }
+    func show(to tap: WireTap) { Issue.record("no operator watches the model") }
     var address: IPAddress? { nil }
     let load = QueueLoad()
     let dialectName = "model"

@@ -134,6 +134,7 @@ final class TamperedSession: SessionOutput, SessionBudget {
     func send(_ delivery: Delivery, _ encoding: Encoding, at sessionID: SessionID, isBacklog: Bool) -> Bool {
         client.send(delivery, encoding, at: sessionID, isBacklog: isBacklog)
     }
+    func show(to tap: WireTap) { client.show(to: tap) }
     func close(_ reason: CloseReason) { client.close(reason) }
     func established() { client.established() }
     func deadlineChanged() { client.deadlineChanged() }

@@ -40,9 +40,10 @@ local caller = known_as(ARGV[2], ARGV[3])
 -- @end
 
 -- What else the body wants done.
+-- On a Cluster `outgoing.steps` is what is done at other ids before the caller is answered. It is no local of its own,
+-- since each one makes the functions of every call dearer.
 local emitted, outgoing, told = {nil}, {}, nil
 local told_elsewhere -- on a Cluster: what the gateway tells topics of other slots
-local steps -- on a Cluster: what is done at other ids before the caller is answered
 local effects, effect_bytes = 0, 0
 local surcharge = 0 -- what calls cost beyond their number
 local told_bytes = 0 -- bytes of events, their names and calls, as often as they are kept
@@ -202,7 +203,8 @@ local function step(name, arguments, is_answer)
   if SEND == 'PUBLISH' then error('step: on one server a script reaches all of its keys', 2) end
   if is_answer and ARGV[6] ~= '' then error('step: only an @idempotent script answers by a step', 2) end
   later(name, arguments)
-  steps = steps or {}
+  local steps = outgoing.steps or {}
+  outgoing.steps = steps
   steps[#steps + 1] = {place = #outgoing, name, outgoing[#outgoing][4], is_answer and '1' or '0'}
   if is_answer then return {} end
 end

@@ -85,7 +85,8 @@ do
     end,
   }
 
-  function is_late()
+  -- Whether these keys were looked at again before this run.
+  function elsewhere.is_late()
     if readonly then return false end
     local last = redis.pcall('GET', note)
     if type(last) == 'string' and last > found[1] then return true end

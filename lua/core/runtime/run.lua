@@ -86,6 +86,7 @@ end
 -- Puts entries into the outbox and wakes the worker: there are many streams, and one channel for all of them.
 local function commit_outgoing()
   local stream, call, prefix = KEYS[1], redis.call, ARGV[9]
+  local steps = outgoing.steps
   local ids = steps and {}
   for index = 1, #outgoing do
     local id = call('XADD', stream, '*', 'p', payer, unpack(outgoing[index]))
@@ -230,7 +231,9 @@ local function run(body)
     if failed(value) then return bad_key('a resolved key', value) end
     if (value or found.instead) ~= found.value then return refuse('STALE', 'a resolved value is another by now') end
   end
-  if is_late and is_late() then return refuse('STALE', 'the keys of another id have been looked at since') end
+  if elsewhere and elsewhere.is_late and elsewhere.is_late() then
+    return refuse('STALE', 'the keys of another id have been looked at since')
+  end
   local result, wrong = result_of(body)
   -- Without all answers of other masters no result counts.
   if elsewhere and #elsewhere.asked > 0 then return {'', 2, elsewhere.asked} end
@@ -253,7 +256,9 @@ local function run(body)
   local price = effects + surcharge
   -- Few bytes are paid with the arguments.
   if told_bytes > 1023 or is_marked then price = price .. ':' .. told_bytes .. (is_marked and ':1' or '') end
-  if steps and ARGV[3] ~= 'worker' then return {answer, 0, price, minted or '', told_elsewhere or {}, steps} end
+  if outgoing.steps and ARGV[3] ~= 'worker' then
+    return {answer, 0, price, minted or '', told_elsewhere or {}, outgoing.steps}
+  end
   if told_elsewhere then return {answer, 0, price, minted or '', told_elsewhere} end
   if minted then return {answer, 0, price, minted} end
   -- A table costs Redis more to answer with.

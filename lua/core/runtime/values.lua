@@ -53,8 +53,8 @@ local function make_values()
         more = 3
         if first == 240 then low = 144 elseif first == 244 then high = 143 end
       else return false end
-      for step = 1, more do
-        local byte = string.byte(text, place + step)
+      for offset = 1, more do
+        local byte = string.byte(text, place + offset)
         if not byte or byte < low or byte > high then return false end
         low, high = 128, 191
       end

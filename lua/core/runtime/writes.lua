@@ -44,8 +44,8 @@ end
 
 local read_rest -- `read` for what is asked less often, once it was made
 -- On a Cluster: how keys of other topics are read in @readonly commands (elsewhere.lua), and those of another id
--- (looked.lua); and whether these were looked at again before this run.
-local elsewhere, is_late
+-- (looked.lua).
+local elsewhere
 
 local function make_read()
   -- The commands a body may read by: the word behind the command is the key. In MANY_READS every word is one.

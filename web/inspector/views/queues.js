@@ -41,7 +41,7 @@ export function openWorkers(content) {
   const none = make('p', { class: 'notice red', role: 'status', hidden: true },
     'No worker is alive: nothing is recomputed, and the outbox stands still. Start a worker.');
   const table = new Table('Workers', [...PROCESS,
-    { label: 'Partitions of 256', text: ({ partitions }) => number(partitions), kind: 'number' }],
+    { label: 'Partitions', text: ({ partitions }) => number(partitions), kind: 'number' }],
   { key: ({ id }) => id, empty: 'No worker has announced itself.' });
   content.append(none, table.node);
   return {

@@ -13,7 +13,8 @@ const isOpen = ({ closed }) => closed === null;
 /** The table of sessions, as several pages show it. */
 export function sessionTable(app, caption, empty) {
   const columns = [
-    { label: 'Session', text: ({ id }) => id, kind: 'code brief' },
+    { label: 'Session', text: ({ id }) => id, kind: 'code brief',
+      href: ({ id, closed }) => (closed === null ? link('wire', { session: id }) : null) },
     { label: 'Caller', text: who, kind: 'name',
       href: ({ user }) => (user === null ? null : link('sessions', { user })) },
     { label: 'State', state: ({ closed, why }) => (closed === null ? ['good', 'Open']

@@ -1,6 +1,6 @@
 // Clients that are behind, and those that were closed since they read too slowly.
 import { make, say } from '/inspector/dom.js';
-import { bytes, many } from '/inspector/format.js';
+import { bytes, many, shownOf } from '/inspector/format.js';
 import { sessionTable } from '/inspector/views/sessions.js';
 
 export function openSlow(content, _, app) {
@@ -13,7 +13,8 @@ export function openSlow(content, _, app) {
     show(name, answer) {
       if (name === 'nodes') return app.nodes.learn(answer.nodes);
       const waiting = answer.sessions.reduce((sum, { queuedBytes }) => sum + queuedBytes, 0);
-      say(counted, answer.total === 0 ? '' : `${many(answer.total, 'session')}, for which ${bytes(waiting)} wait.`);
+      say(counted, answer.total === 0 ? '' : `${many(answer.total, 'session')}, for which ${bytes(waiting)} wait.`
+        + shownOf(answer.sessions, answer.total));
       table.show(answer.sessions);
     },
   };

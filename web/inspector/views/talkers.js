@@ -1,6 +1,7 @@
 // Callers that ask most: by events, bytes, refusals, or Redis's time.
+import { make, say } from '/inspector/dom.js';
 import { path } from '/inspector/api.js';
-import { bytes, milliseconds, number } from '/inspector/format.js';
+import { bytes, many, milliseconds, number, shownOf } from '/inspector/format.js';
 import { link, search } from '/inspector/form.js';
 import { Table } from '/inspector/table.js';
 
@@ -23,9 +24,13 @@ export function openTalkers(content, parameters) {
     { label: 'Refusals', text: ({ refusals }) => number(refusals), kind: 'number' },
     { label: "Redis's time", text: ({ redisUs }) => milliseconds(redisUs / 1_000), kind: 'number' },
   ], { key: (row) => row[by], empty: 'Nobody was counted within the last two minutes.' });
-  content.append(form, table.node);
+  const counted = make('p', { class: 'muted', role: 'status' });
+  content.append(form, counted, table.node);
   return {
     next: () => ({ name: 'talkers', path: path('/v1/talkers', { by, sort: parameters.get('sort') }) }),
-    show: (_, { talkers }) => table.show(talkers),
+    show(_, { talkers, total }) {
+      say(counted, total === 0 ? '' : `${many(total, 'caller')} counted.${shownOf(talkers, total)}`);
+      table.show(talkers);
+    },
   };
 }

@@ -39,6 +39,7 @@ export function openTopic(content, parameters, app) {
       if (name === 'events') return tail.show(answer);
       if (name === 'summary') {
         const { epoch, offset, subscribers, state: now } = answer;
+        tail.begin(epoch, offset);
         put(0, [[number(offset)], [epoch ?? 'none'], [number(subscribers.sessions)], [number(subscribers.nodes)]]);
         return say(state, now === null ? 'This topic has no state.' : JSON.stringify(now, null, 2));
       }

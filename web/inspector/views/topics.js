@@ -1,7 +1,7 @@
 // The topics with the largest figures, over all gateways.
 import { make, say } from '/inspector/dom.js';
 import { path } from '/inspector/api.js';
-import { bytes, many, number } from '/inspector/format.js';
+import { bytes, many, number, shownOf } from '/inspector/format.js';
 import { field, given, link, search } from '/inspector/form.js';
 import { Table } from '/inspector/table.js';
 
@@ -27,7 +27,8 @@ export function openTopics(content, parameters) {
   return {
     next: () => ({ name: 'topics', path: path('/v1/topics', query) }),
     show(_, { topics, total }) {
-      say(counted, `${many(total, 'topic')} on all shards; rates are means of the last 30 to 60 seconds.`);
+      say(counted, `${many(total, 'topic')} on all shards; rates are means of the last 30 to 60 seconds.`
+        + shownOf(topics, total));
       table.show(topics);
     },
   };

@@ -17,6 +17,10 @@ const VERDICTS = {
   not_published: ['warned', 'No event has this offset'], unknown: ['plain', 'The records do not tell'],
 };
 
+/** A sentence whose names stand between backticks. */
+const withCode = (sentence) => sentence.split('`')
+  .map((part, index) => (index % 2 === 0 ? part : make('code', {}, part)));
+
 /** A fact without what it leaves open. */
 const told = (fact) => Object.entries(fact).filter(([, value]) => value !== null && value.length !== 0)
   .map(([name, value]) => `${name} ${brief(value, 400)}`).join(' · ');
@@ -51,7 +55,7 @@ export function openWhy(content, parameters) {
       say(verdict, text);
       if (sentences.dataset.told !== answer.sentences.join('\n')) {
         sentences.dataset.told = answer.sentences.join('\n');
-        sentences.replaceChildren(...answer.sentences.map((sentence) => make('li', {}, sentence)));
+        sentences.replaceChildren(...answer.sentences.map((sentence) => make('li', {}, ...withCode(sentence))));
       }
       evidence.show(answer.evidence);
     },
