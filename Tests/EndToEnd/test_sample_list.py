@@ -73,7 +73,7 @@ READ = {
     "its request, with another address, is made by the tests of its route or its keys": [
         "docs/courier.md#", "docs/dead-letters.md#", "docs/erasure.md#erasing-a-user:sh", "docs/fleet.md#",
         "docs/metrics.md#metrics:text", "docs/push.md#sending:text", "docs/readiness.md#", "docs/rights.md#rights:text",
-        "docs/watch.md#a-worker:text", "docs/why-not.md#why-did-a-user-not-get-an-event:sh"],
+        "docs/watch.md#a-worker:text", "docs/wire.md#", "docs/why-not.md#why-did-a-user-not-get-an-event:sh"],
 }
 
 
