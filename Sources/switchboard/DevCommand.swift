@@ -129,7 +129,10 @@ struct DevCommand {
             ("redis", "unix://\(Files.absolute(state.redisSocket) ?? state.redisSocket)"),
         ]
         if let scripts { rows.append(("scripts", scripts)) }
-        for hook in settings.webhooks { rows.append(("webhook", "\(hook.url)  (signed with \(hook.secretFile))")) }
+        for hook in settings.webhooks {
+            let notes = "signed with \(hook.secretFile); failures are in \(state.courierLog)"
+            rows.append(("webhook", "\(hook.url)  (\(notes))"))
+        }
         if !hasCourier {
             rows.append(("courier", "none: switchboard-courier is not beside this program, so no pushes and webhooks"))
         }

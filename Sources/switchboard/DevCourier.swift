@@ -44,7 +44,7 @@ final class DevCourier: Sendable {
         ]
         if let authorities = settings.authorities { words += ["--outside-ca", authorities] }
         if !gateway.redisPrefix.isEmpty { words += ["--redis-prefix", gateway.redisPrefix] }
-        child = try ChildProcess(words, logPath: state.path + "/courier.log")
+        child = try ChildProcess(words, logPath: state.courierLog)
         do {
             let thread = try Reactors.Thread.start("stand-ins") { [self] in run(operationsListener, limits, phones) }
             standIn.withLock { $0 = thread }

@@ -26,6 +26,8 @@ public struct StateDirectory: Sendable, Equatable {
     public var data: String { file("data") }
     /// The log of a run; each run begins it anew.
     public var log: String { file("dev.log") }
+    /// The log of the courier; each run begins it anew.
+    public var courierLog: String { file("courier.log") }
     /// The secret that signs what is sent to `--webhook`.
     public var webhookSecret: String { file("webhook-secret") }
     /// The bound addresses of the running gateway, in the form of `--ready-file`.
