@@ -34,7 +34,8 @@ def test_log_metrics_nodes_and_redis_name_the_same(tmp_path, certificate, gatewa
     redis = RedisServer(tmp_path / "own-redis").start()
     try:
         node, derives = gateway(server=redis), worker("--worker-ops", "127.0.0.1:0", server=redis)
-        calls = CourierProcess(tmp_path / "courier", redis.url, certificate, {"services": {"spotify": {}}})
+        service = {"spotify": {"token-url": None}}
+        calls = CourierProcess(tmp_path / "courier", redis.url, certificate, {"services": service})
         try:
             calls.start()
             judge([node, derives, calls], redis)
