@@ -172,7 +172,9 @@ struct DevCommand {
         if !Files.exists(state.apiKey) || !Files.exists(state.apiKeys) {
             let key = SecureRandom.text(byteCount: 32)
             try StartFile.write(key, to: state.apiKey, isSecret: true)
-            try StartFile.write(Array("dev:".utf8) + key + [0x0a], to: state.apiKeys, isSecret: true)
+            // `tap` is for the inspector's page about the wire of a session; no key has it unless it is written.
+            let line = Array("dev:".utf8) + key + Array(":read,write,tap\n".utf8)
+            try StartFile.write(line, to: state.apiKeys, isSecret: true)
         }
     }
 
