@@ -98,7 +98,10 @@ let package = Package(
     targets: [
         // C headers and inline shims only.
         .target(name: "CLinux"),
-        .target(name: "COpenSSL", linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
+        // OpenSSL's macros pass on the name of the file that calls them: the folder in which the release was built.
+        .target(
+            name: "COpenSSL", cSettings: [.define("OPENSSL_NO_FILENAMES")],
+            linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
         .target(name: "CZlib", linkerSettings: [.linkedLibrary("z")]),
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
         .target(name: "CHiredis", linkerSettings: [.linkedLibrary("hiredis")]),
