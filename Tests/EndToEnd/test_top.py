@@ -8,31 +8,15 @@ import time
 import pytest
 
 from Fixtures.clients.tokens import SECRET, sign
-from Fixtures.processes.asked_fleet import Fleet
 from Fixtures.processes.gateway import Gateway
 from Fixtures.processes.node import BINARY, ENVIRONMENT
 from Fixtures.processes.ports import free_port
-from Fixtures.processes.top import PATIENT, fails, name_of, on_screen, once, row, top
+from Fixtures.processes.top import PATIENT, fails, fleet, name_of, nodes, on_screen, once, row, top  # noqa: F401
 from Fixtures.redis.cluster import RedisCluster
 from Fixtures.redis.server import RedisServer
 from Fixtures.samples import ROOT, samples
 
 SAMPLES = {one.name: one.text for one in samples(ROOT / "docs" / "top.md")}
-
-
-@pytest.fixture(scope="module")
-def fleet(tmp_path_factory, certificate):
-    fleet = Fleet(tmp_path_factory.mktemp("fleet"), certificate, count=2)
-    try:
-        fleet.all_nodes(0)
-        yield fleet
-    finally:
-        fleet.stop()
-
-
-@pytest.fixture(scope="module")
-def nodes(fleet):
-    return [fleet.node(0), fleet.node(1)]
 
 
 # A text

@@ -8,27 +8,11 @@ import subprocess
 
 import pytest
 
-from Fixtures.processes.asked_fleet import Fleet
 from Fixtures.processes.node import BINARY, ENVIRONMENT
 from Fixtures.processes.terminal import width
-from Fixtures.processes.top import PATIENT, name_of, on_screen, once, row
+from Fixtures.processes.top import PATIENT, fleet, name_of, nodes, on_screen, once, row  # noqa: F401
 from Fixtures.redis.server import RedisServer
 from Fixtures.waiting import eventually
-
-
-@pytest.fixture(scope="module")
-def fleet(tmp_path_factory, certificate):
-    fleet = Fleet(tmp_path_factory.mktemp("fleet"), certificate, count=2)
-    try:
-        fleet.all_nodes(0)
-        yield fleet
-    finally:
-        fleet.stop()
-
-
-@pytest.fixture(scope="module")
-def nodes(fleet):
-    return [fleet.node(0), fleet.node(1)]
 
 
 def test_deliveries_have_a_rate(fleet, nodes):

@@ -2,11 +2,31 @@
 
 import subprocess
 
+import pytest
+
+from Fixtures.processes.asked_fleet import Fleet
 from Fixtures.processes.node import BINARY, ENVIRONMENT
 from Fixtures.processes.terminal import TerminalProcess
 
 # A busy machine answers late.
 PATIENT = ("--limit", "fleetWaitMs=5000")
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory, certificate):
+    """Two gateways, with what belongs to them."""
+    fleet = Fleet(tmp_path_factory.mktemp("fleet"), certificate, count=2)
+    try:
+        fleet.all_nodes(0)
+        yield fleet
+    finally:
+        fleet.stop()
+
+
+@pytest.fixture(scope="module")
+def nodes(fleet):
+    """The rows of both gateways."""
+    return [fleet.node(0), fleet.node(1)]
 
 
 def top(url, *flags, **environment):

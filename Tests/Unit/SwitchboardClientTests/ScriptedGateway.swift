@@ -107,7 +107,7 @@ final class ScriptedGateway: SwitchboardTransport {
     }
 }
 
-/// What plays in a room, for tests.
+/// The queue of a room that plays songs, for tests.
 struct Playlist: Codable, Sendable, Equatable {
     var queue: [String]
 }

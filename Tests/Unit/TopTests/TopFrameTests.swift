@@ -53,7 +53,7 @@ struct TopFrameTests {
         #expect(golden == now, "GOLDEN=write writes \(path) anew")
     }
 
-    /// Whatever the size: a line too wide or one too many would scroll the screen.
+    /// The screen fits every size: a line too wide or one too many would scroll the screen.
     @Test func aFrameFitsEveryScreen() {
         let report = TopSamples.report
         for columns in Array(0...24) + [40, 59, 60, 61, 79, 80, 100, 132, 200] {
