@@ -6,7 +6,7 @@ SHELL := /usr/bin/env bash
 .NOTPARALLEL:
 
 BINARY := .build/release/switchboard
-RELEASE_BUILD := swift build --configuration release --static-swift-stdlib --disable-local-rpath
+RELEASE_BUILD := scripts/release-build.sh
 FORMATTED := $(wildcard Sources Plugins Tests Examples api lua web bench)
 # Seconds for each fuzz target; on the command line also those of each step of bench-peers.
 SECONDS ?= 60

@@ -17,8 +17,7 @@ take_turns() {
     local results other round order build
     other=$(readlink -f "$1")
     [ -n "${BENCH_BUILT:-}" ] ||
-        swift build --package-path "$here/.." --configuration release --static-swift-stdlib \
-            --disable-local-rpath --product switchboard >&2
+        "$here/../scripts/release-build.sh" --product switchboard >&2
     results=$(mktemp -d)
     # shellcheck disable=SC2064
     trap "rm -rf '$results'" EXIT

@@ -10,8 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 if [ -z "${BENCH_BUILT:-}" ]; then
     for product in switchboard switchboard-bench; do
-        swift build --configuration release --static-swift-stdlib --disable-local-rpath --product $product 2>&1 |
-            tail -1 >&2
+        scripts/release-build.sh --product $product 2>&1 | tail -1 >&2
     done
 fi
 state=$(mktemp -d)

@@ -58,15 +58,15 @@ environments=$!
 pids+=("$environments")
 
 if [ -n "$shipped" ]; then
-    build=(--configuration release --static-swift-stdlib --disable-local-rpath)
+    build=(scripts/release-build.sh)
     binaries=$PWD/.build/release
     marked="not thorough"
 else
-    build=(--build-tests "${test_build[@]}")
+    build=(swift build --build-tests "${test_build[@]}")
     binaries=$PWD/.build/unit/debug
     marked="not thorough and not shipped"
 fi
-GLIBC_TUNABLES=$compilers_memory swift build "${build[@]}"
+GLIBC_TUNABLES=$compilers_memory "${build[@]}"
 
 unit_tests() {
     scripts/walls.py .build/unit/debug/index/store --self-test &&
