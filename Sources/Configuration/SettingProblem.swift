@@ -45,7 +45,17 @@ public struct SettingProblem: Hashable, Sendable, CustomStringConvertible {
     public let message: String
 
     /// One line such as `--lisen: unknown flag; did you mean --listen?`.
-    public var description: String { PrintableText.clean(source.description) + ": " + message }
+    public var description: String { place + ": " + message }
+
+    /// The source, each part of which is cut by itself: behind a long path the key is still to be read.
+    private var place: String {
+        guard case .file(let path, let key) = source else { return PrintableText.clean(source.description) }
+        let file = PrintableText.clean(path, charactersMax: SettingProblem.pathMax)
+        return key.isEmpty ? file : file + ": " + PrintableText.clean(key)
+    }
+
+    /// The longest path that Linux takes.
+    private static let pathMax = 4_096
 }
 
 /// The reason why one value was refused; every reader of a value in this target throws it.

@@ -1,10 +1,10 @@
 /// Cleans input for a line of a terminal or a log.
 public enum PrintableText {
-    /// The text with control characters replaced by `?`, cut after 120 characters.
-    public static func clean(_ text: String) -> String {
+    /// The text with control characters replaced by `?`, cut after `charactersMax` characters.
+    public static func clean(_ text: String, charactersMax: Int = 120) -> String {
         var result = ""
         for (index, scalar) in text.unicodeScalars.enumerated() {
-            if index == 120 { return result + "..." }
+            if index == charactersMax { return result + "..." }
             result.unicodeScalars.append(isControl(scalar) ? "?" : scalar)
         }
         return result

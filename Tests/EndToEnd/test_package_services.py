@@ -232,7 +232,7 @@ def test_an_upgrade_that_refuses_the_configuration_changes_nothing_that_runs(mac
     done = one.root.install(next_package, check=False)
     assert done.returncode == 1
     said = done.stdout + done.stderr
-    assert "drain-secnds" in said and "drain-seconds" in said
+    assert "drain-secnds" in said and "drain-seconds" in said, said
     assert "go on with the version before: switchboard-worker switchboard-gateway" in said
     assert (one.gateway.process.pid, one.worker.process.pid) == pids and one.is_ready()
     assert one.root.state().startswith("iF")

@@ -1,5 +1,6 @@
 import Configuration
 import Core
+import TestSupport
 import Testing
 
 /// Flags, environment and config file: forms, precedence, unknown names.
@@ -19,6 +20,19 @@ import Testing
         let env = ["SWITCHBOARD_CONFIG": "missing.json"]
         #expect(problems(read(plain, env: env)) == ["missing.json: cannot be read"])
         #expect(gateway(read(plain, env: env, file: "{}")) != nil)
+    }
+
+    /// A package's script shows the line to the operator, who finds nothing in a path alone.
+    @Test func aLongPathDoesNotHideTheKey() {
+        let path = String(repeating: "folder/", count: 100) + "gateway.json"
+        let key = String(repeating: "k", count: 200)
+        let result = Configuration.CommandLine.parse(
+            arguments: plain.split(separator: " ").map { String($0) } + ["--config", path], environment: [:],
+            packs: StandardTables.packs
+        ) { $0 == path ? Array(#"{"drain-secnds": 3, "\#(key)": 1}"#.utf8) : nil }
+        let found = problems(result)
+        #expect(found.contains(path + ": drain-secnds: unknown key; did you mean drain-seconds?"))
+        #expect(found.contains { $0.hasPrefix(path + ": " + key.prefix(120) + "...: unknown key") })
     }
 
     @Test func repeatableSettingsTakeSeveralValuesInEverySource() throws {
