@@ -113,16 +113,16 @@ extension Shard {
 
     /// The questions over all nodes, and this shard's answers to them.
     static func fleet(
-        _ node: Node, _ index: Int, _ transports: TransportContext, _ topics: TopicTable<Session>,
-        _ link: any RedisCalls, _ reactor: Reactor
+        _ node: Node, _ index: Int, _ transports: TransportContext, _ users: UserSessions,
+        _ topics: TopicTable<Session>, _ link: any RedisCalls, _ reactor: Reactor
     ) throws(Errno) -> FleetService {
         let context = FleetContext(
             address: address(node, index), shardCount: node.shards.count, keys: node.keys, link: link,
             clock: transports.clock, limits: node.limits, access: node.fleet, figures: node.figures,
             statistics: transports.statistics, send: { node.shards[$1].send(.fleet($0)) })
         let answers = ShardAnswers(
-            address: address(node, index), open: transports.open, topics: topics, trace: topics.trace,
-            metrics: node.metrics, talkers: node.talkers, clock: transports.clock,
+            address: address(node, index), open: transports.open, users: users, topics: topics,
+            trace: topics.trace, metrics: node.metrics, talkers: node.talkers, clock: transports.clock,
             taps: try WireTaps(transports.clock, node.log, reactor))
         return try FleetService(context, answers, reactor)
     }

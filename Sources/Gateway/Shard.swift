@@ -116,7 +116,7 @@ final class Shard {
         transports = Shard.transports(node, clock, statistics, deflation, services, open)
         polling = Shard.polling(node, index, transports, link, context)
         audit = Shard.audit(node, index)
-        fleet = try Shard.fleet(node, index, transports, topics, link, reactor)
+        fleet = try Shard.fleet(node, index, transports, services.users, topics, link, reactor)
         http = Shard.http(
             node,
             HTTPParts(

@@ -50,6 +50,12 @@ extension Session {
         for (topic, position) in unsent where hears(topic) { note(.unsent(topic, position)) }
     }
 
+    /// Notes the user of a session that began without one.
+    func named(_ user: [UInt8]) {
+        services.users.began(self, of: user)
+        note(.named(user))
+    }
+
     /// Notes the end of the session, and the first events that were not written, queued or not.
     func noteEnd(_ reason: CloseReason, _ unsent: [Topic: Position]) {
         services.trace.ended(reason, of: number, since: openedMs, &allowance) {
@@ -58,6 +64,7 @@ extension Session {
                 kind, name: name, address: address, dialect: encoding.name, sinceMs: openedMs)
             return origin != nil ? [naming, .excludes] : [naming]
         }
+        if case .user(let identity) = caller { services.users.ended(self, of: identity.user) }
         for membership in Array(memberships) + followed.values {
             guard let place = membership.place,
                 let first = unsent[membership.feed.topic] ?? membership.feed.firstPending(at: place)

@@ -23,9 +23,7 @@ public final class Session: TopicClient, PresenceListener {
     private var eventConnection: Connection?
     /// The encoding of events for the client; it changes when the client moves to another transport.
     public var encoding: Encoding
-    /// The publisher id that excludes this session from its own events.
-    ///
-    /// Drawn with the first publish that excludes its sender.
+    /// The publisher id that excludes this session from its own events; drawn with the first publish that does so.
     private(set) var origin: EchoExclusion?
     /// Whether each event needs a look of its own, since the session follows topics.
     private var isTranslating = false
@@ -75,6 +73,7 @@ public final class Session: TopicClient, PresenceListener {
         number = services.trace.opened(kind, name: name, address: output.address, dialect: encoding.name)
         if !caller.isAnonymous { actions = state.begin(wallMs: services.clock.wallMs) }
         deadlineMs = state.deadlineMs
+        if case .user(let identity) = caller { services.users.began(self, of: identity.user) }
         if !actions.isEmpty { act() }
     }
 
@@ -184,7 +183,7 @@ public final class Session: TopicClient, PresenceListener {
             let verdict = services.callers.verify(token)
             let wasAnonymous = state.caller.isAnonymous
             take(.verified(verdict, isRefresh: isRefresh, wallMs: services.clock.wallMs, ref: ref))
-            if wasAnonymous, case .user(let identity) = state.caller { note(.named(identity.user)) }
+            if wasAnonymous, case .user(let identity) = state.caller { named(identity.user) }
         case .askMembership(let topic, let user):
             services.log.isMember(topic, user: user) { [self] in take(.membership(topic, $0)) }
         case .readFollows(let topic, let number):

@@ -5,7 +5,8 @@ import Traces
 
 /// The sessions that a question is about.
 struct SessionFilter {
-    private let user: [UInt8]?
+    /// The user whose sessions match; `nil`: those of every caller.
+    let user: [UInt8]?
     private let address: IPAddress?
     private let topic: Topic?
     /// Whether only sessions with waiting bytes match.

@@ -9,6 +9,7 @@ import Transports
 /// Thread: the shard's.
 final class SessionWalk: FleetWalk {
     private let open: OpenTransports
+    private let users: UserSessions
     private let filter: SessionFilter
     private let rows: SessionRows
     private let trace: SessionTrace
@@ -20,27 +21,49 @@ final class SessionWalk: FleetWalk {
     /// Reads the sessions of the last hour that have ended.
     private var ended: TraceSearch
 
-    /// Transports of one step.
+    /// Transports, or sessions of a user, of one step.
     private static let stepCount = 64
 
-    init(_ open: OpenTransports, _ filter: SessionFilter, _ rows: SessionRows, _ trace: SessionTrace, limit: Int) {
+    init(
+        _ open: OpenTransports, _ users: UserSessions, _ filter: SessionFilter, _ rows: SessionRows,
+        _ trace: SessionTrace, limit: Int
+    ) {
         self.open = open
+        self.users = users
         self.filter = filter
         self.rows = rows
         self.trace = trace
         self.limit = limit
-        place = open.end
+        place = filter.user.map(users.count) ?? open.end
         top = TopList(capacity: limit)
         ended = trace.search(filter.ended, limit: filter.endedMax(limit))
     }
 
     func step() -> FleetAnswer? {
         guard isWalked else {
-            place = open.visitTransports(below: place, count: SessionWalk.stepCount, visit)
+            place = visitSome()
             isWalked = place == 0
             return nil
         }
         return ended.step().map(answer)
+    }
+
+    /// Visits those of one step; returns the place at which the walk continues.
+    private func visitSome() -> Int {
+        if let user = filter.user {
+            users.visit(user, below: place, count: SessionWalk.stepCount) { visit($0, bytes: $0.load.bytes) }
+        } else {
+            open.visitTransports(below: place, count: SessionWalk.stepCount, visit)
+        }
+    }
+
+    /// Takes a session that matches.
+    private func visit(_ session: Session, bytes: @autoclosure () -> Int) {
+        guard filter.matches(session) else { return }
+        let bytes = bytes()
+        guard bytes > 0 || !filter.isBehind else { return }
+        total += 1
+        top.offer(session, bytes)
     }
 
     /// Takes the sessions of a transport that match.
@@ -49,13 +72,7 @@ final class SessionWalk: FleetWalk {
     /// waiting bytes, which are the transport's, are read first where they decide, and last where a session must match.
     private func visit(_ transport: any ClientTransport) {
         guard filter.isOfAll else {
-            transport.peer?.visitSessions { session in
-                guard filter.matches(session) else { return }
-                let bytes = transport.load.bytes
-                guard bytes > 0 || !filter.isBehind else { return }
-                total += 1
-                top.offer(session, bytes)
-            }
+            transport.peer?.visitSessions { visit($0, bytes: transport.load.bytes) }
             return
         }
         let bytes = transport.load.bytes

@@ -12,6 +12,7 @@ public import Transports
 /// Figures of the whole node are in the answer of its first shard. Thread: the shard's.
 public final class ShardAnswers: FleetSource {
     private let open: OpenTransports
+    private let users: UserSessions
     private let topics: TopicTable<Session>
     private let trace: SessionTrace
     private let metrics: Metrics
@@ -22,10 +23,11 @@ public final class ShardAnswers: FleetSource {
 
     /// Answers for the shard at `address`.
     public init(
-        address: ShardAddress, open: OpenTransports, topics: TopicTable<Session>, trace: SessionTrace,
-        metrics: Metrics, talkers: Talkers, clock: ShardClock, taps: WireTaps
+        address: ShardAddress, open: OpenTransports, users: UserSessions, topics: TopicTable<Session>,
+        trace: SessionTrace, metrics: Metrics, talkers: Talkers, clock: ShardClock, taps: WireTaps
     ) {
         self.open = open
+        self.users = users
         self.topics = topics
         self.trace = trace
         self.metrics = metrics
@@ -41,14 +43,14 @@ public final class ShardAnswers: FleetSource {
         case .topics: return TopicWalk(topics, question, nowMs: clock.nowMs)
         case .sessions, .slow:
             guard let filter = SessionFilter(question) else { break }
-            return SessionWalk(open, filter, rows, trace, limit: question.rowsPerPart)
+            return SessionWalk(open, users, filter, rows, trace, limit: question.rowsPerPart)
         case .trace, .why:
             guard let walk = TraceWalk(question, traceParts) else { break }
             return walk
         case .forget:
             guard let user = question.parameters[.user] else { break }
             taps.forget(user)
-            return ForgetWalk(user: user, open, trace)
+            return ForgetWalk(user: user, users, trace)
         case .close:
             guard let walk = CloseWalk(question, open, rows, metrics.log) else { break }
             return walk
@@ -66,7 +68,8 @@ public final class ShardAnswers: FleetSource {
     private var traceParts: TraceWalk.Parts {
         let departed = rows.address.shard == 0 ? metrics.figures.nodes.withLock { $0.departed } : []
         return TraceWalk.Parts(
-            nodeName: rows.address.node, shard: rows.address.shard, open: open, trace: trace, clock: clock,
+            nodeName: rows.address.node, shard: rows.address.shard, open: open, users: users, trace: trace,
+            clock: clock,
             gone: departed.map {
                 WhyFacts.GoneNode(name: String(decoding: $0.name, as: UTF8.self), seenMs: $0.seenMs)
             })

@@ -1,5 +1,4 @@
 import Core
-import Rights
 import Service
 import Sessions
 import Traces
@@ -15,6 +14,7 @@ final class TraceWalk: FleetWalk {
         let nodeName: [UInt8]
         let shard: Int
         let open: OpenTransports
+        let users: UserSessions
         let trace: SessionTrace
         let clock: ShardClock
         /// Gateways that have gone; one shard of a node reports them.
@@ -63,7 +63,7 @@ final class TraceWalk: FleetWalk {
         publishedMs = question.parameters[.published].flatMap { ASCII.decimal($0) }
         rowsMax = min(question.rowsPerPart, TraceWalk.rowsMax)
         rows = TopList(capacity: rowsMax)
-        place = parts.open.end
+        place = user.map(parts.users.count) ?? parts.open.end
         let filter = user.map { TraceSearch.Filter(user: $0) } ?? TraceSearch.Filter(topic: topic)
         search = parts.trace.search(filter, about: topic, limit: user == nil ? TraceWalk.sessionsMax : rowsMax)
     }
@@ -95,19 +95,23 @@ final class TraceWalk: FleetWalk {
 
     private func begin(_ next: Phase) {
         phase = next
-        place = parts.open.end
+        place = user.map(parts.users.count) ?? parts.open.end
     }
 
     private func visit(then next: Phase, _ visit: (Session) -> Void) {
-        place = parts.open.visit(below: place, count: TraceWalk.stepCount, visit)
+        place =
+            if let user {
+                parts.users.visit(user, below: place, count: TraceWalk.stepCount, visit)
+            } else {
+                parts.open.visit(below: place, count: TraceWalk.stepCount, visit)
+            }
         if place == 0 { begin(next) }
     }
 
     /// Notes an open session that is in question; one may be visited twice.
     private func find(_ session: Session) {
         let hears = session.hears(topic)
-        if let user {
-            guard case .user(let identity) = session.caller, identity.user == user else { return }
+        if user != nil {
             search.add(open: session.number, isAbout: hears)
         } else if hears {
             search.add(open: session.number, isAbout: true)

@@ -21,6 +21,8 @@ public final class SessionServices {
     public let reports: any SessionReporting
     /// The record of what became of sessions.
     public let trace: SessionTrace
+    /// The open sessions by user.
+    public let users = UserSessions()
 
     /// The services of one shard.
     public init(

@@ -27,6 +27,16 @@ struct Few<Element>: RandomAccessCollection, MutableCollection {
         if only == nil { only = element } else { others.append(element) }
     }
 
+    /// Removes an element, whose place the last one takes.
+    mutating func removeSwapping(at index: Int) {
+        guard let last = others.popLast() else {
+            only = nil
+            return
+        }
+        if index < endIndex { self[index] = last }
+        if others.isEmpty { others = [] }
+    }
+
     mutating func remove(at index: Int) -> Element {
         let element = self[index]
         if index > 0 {

@@ -49,11 +49,20 @@ final class SessionClient: SessionOutput {
         self.world = world
     }
 
+    /// The user of every token of the model.
+    static let user = [UInt8(ascii: "u")]
+
+    /// Whether it has an open session with a user.
+    var isOfUser: Bool {
+        guard case .user = session?.caller else { return false }
+        return true
+    }
+
     /// The identity that a token of the model stands for: `g` grants both conversations, `u` nothing.
     static func identity(_ token: [UInt8], expiresAt: Int) -> Identity? {
         guard let last = token.last, last != UInt8(ascii: "x") else { return nil }
         let grants = last == UInt8(ascii: "g") ? [TopicPattern("conversation:*")].compactMap(\.self) : []
-        return Identity(user: [UInt8(ascii: "u")], role: .user, topics: grants, expiresAt: expiresAt)
+        return Identity(user: user, role: .user, topics: grants, expiresAt: expiresAt)
     }
 
     // MARK: What it does

@@ -346,10 +346,19 @@ final class SessionWorld: TopicReader, QuietServices, TopicAccess, ChannelIntere
         rest()
         for client in clients where violation == nil { client.checkHearing() }
         checkMembers()
+        checkUsers()
         if violation == nil, joins > joinsPaid { violated("\(joins) joins, \(joinsPaid) paid") }
         for client in clients { client.end() }
+        checkUsers()
         // They hold the world in turn.
         (services, servicesMade) = (nil, [])
+    }
+
+    /// An operator finds the open sessions of the user, and no others.
+    private func checkUsers() {
+        let found = servicesMade.reduce(0) { $0 + $1.users.count(of: SessionClient.user) }
+        let open = clients.count(where: \.isOfUser)
+        if found != open { violated("\(open) sessions have a user, and \(found) are found by the name") }
     }
 
     /// Nobody is a member who does not know it.
