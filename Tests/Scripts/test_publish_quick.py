@@ -1,11 +1,27 @@
 """The common case of publish.lua (quick.lua), compared with the whole script."""
 
+import pytest
 import redis
 
 from Fixtures.scripts.lua_scripts import NOW_MS, Keys, Scripts
 
 
-def test_the_common_case_does_what_the_whole_script_does(db, rng):
+@pytest.mark.parametrize("id", ["-", "op-2"])
+def test_an_event_without_a_log_is_a_common_case(scripts, db, id):
+    """What the whole script would do for it is counted: it stores the position twice."""
+    scripts.publish(log_max=0)
+    scripts.publish(log_max=0, id="op-1")
+    db.config_resetstat()
+    scripts.publish(log_max=0, id=id)
+    calls = {name: one["calls"] for name, one in db.info("commandstats").items()}
+    expected = {"cmdstat_hmget", "cmdstat_hset", "cmdstat_expire", "cmdstat_publish"}
+    expected |= {"cmdstat_get", "cmdstat_set"} if id != "-" else set()
+    own = {"cmdstat_config|resetstat", "cmdstat_info", "cmdstat_evalsha"}
+    assert {name: 1 for name in expected} == {name: calls[name] for name in calls if name not in own}
+
+
+@pytest.mark.parametrize("usual", [{}, {"log_max": 0}], ids=["a log", "no log"])
+def test_the_common_case_does_what_the_whole_script_does(db, rng, usual):
     """Random histories, hostile words among them, on two topics: one script has the common case before it. Some calls
     publish several events."""
     pair = [(Scripts(db), "shop:42"), (Scripts(db, quick=False), "shop:43")]
@@ -27,7 +43,8 @@ def test_the_common_case_does_what_the_whole_script_does(db, rng):
     taken = 0
     for number in range(1_500):
         now_ms += rng.choice([0, 1, 1_000, 20_000, 400_000, -30_000])
-        arguments = {"now_ms": now_ms, "epoch": f"e{number}", "id": rng.choice(["-", f"op-{rng.randrange(40)}"])}
+        arguments = usual | {"now_ms": now_ms, "epoch": f"e{number}"}
+        arguments["id"] = rng.choice(["-", f"op-{rng.randrange(40)}"])
         for name in rng.sample(sorted(odd), rng.choice([0, 0, 1, 1, 2])):
             arguments[name] = rng.choice(odd[name])
         if known and rng.random() < 0.3:

@@ -11,10 +11,10 @@ if #KEYS > 2 and #ARGV == 4 * #KEYS - 4 then
   local log, meta, find, call, pcall = KEYS[1], KEYS[2], string.find, redis.call, redis.pcall
   local channel, event, data, word, print, terms, run, top = unpack(ARGV, 1, 8)
   local now_ms, log_max, log_ttl_s, meta_ttl_s, seen_ttl_s, candidate_at =
-    string.match(terms, '^([1-9]%d*) ([1-9]%d*) ([1-9]%d*) ([1-9]%d*) ([1-9]%d*) ()[%w_-]+$')
+    string.match(terms, '^([1-9]%d*) (%d+) ([1-9]%d*) ([1-9]%d*) ([1-9]%d*) ()[%w_-]+$')
   -- As check_policy has it.
-  if now_ms and channel ~= '' and #now_ms < 16 and #log_max < 7 and #log_ttl_s < #meta_ttl_s and #meta_ttl_s < 9
-    and #seen_ttl_s < 9 and #terms - candidate_at < 32 then
+  if now_ms and channel ~= '' and #now_ms < 16 and #log_max < 7 and (string.byte(log_max) > 48 or log_max == '0')
+    and #log_ttl_s < #meta_ttl_s and #meta_ttl_s < 9 and #seen_ttl_s < 9 and #terms - candidate_at < 32 then
     local got = pcall('HMGET', meta, 'epoch', 'offset', 'run', 'until')
     local epoch, last = got[1], got[2]
     local known, beyond
@@ -24,7 +24,7 @@ if #KEYS > 2 and #ARGV == 4 * #KEYS - 4 then
       -- Whether log and position live on for long enough without being renewed; commit_event renews them.
       local left = tonumber(got[4])
       left = left and left - now_ms
-      local lasts = left and inline.lasts(left, log_ttl_s)
+      local lasts = log_max ~= '0' and left and inline.lasts(left, log_ttl_s)
       local count, fits, offset, id, message, messages, ids, used = #KEYS - 2, true
       -- A right may be lost at any time, and an event that was logged could not be taken back.
       local may = redis.acl_check_cmd
@@ -62,9 +62,12 @@ if #KEYS > 2 and #ARGV == 4 * #KEYS - 4 then
           event, data, print = ARGV[at + 1], ARGV[at + 2], ARGV[at + 4]
           offset, id, message = string.format('%d', last + n), ids[n], messages[n]
         end
-        -- `added` is an error, or false where the log is gone; log_event would begin another log.
+        -- `added` is an error (a table), or false where the log is gone; log_event would begin another log.
         local add, cuts, place, added = n == 1 and pcall or call, inline.cuts(log_max, offset), offset .. '-0', nil
-        if lasts and cuts then
+        if log_max == '0' then
+          -- No log: to store the position is the first write, and nothing else would tell that it is gone.
+          added = n == 1 and add('HSET', meta, 'offset', offset, 'until', '0')
+        elseif lasts and cuts then
           added = add('XADD', log, 'NOMKSTREAM', 'MAXLEN', '=', log_max, place, inline.entry(event, data, id, now_ms))
         elseif lasts then
           added = add('XADD', log, 'NOMKSTREAM', place, inline.entry(event, data, id, now_ms))
@@ -74,15 +77,17 @@ if #KEYS > 2 and #ARGV == 4 * #KEYS - 4 then
           added = add('XADD', log, place, inline.entry(event, data, id, now_ms))
         end
         if n == 1 then
-          fits = added and not added.err
+          fits = added and type(added) ~= 'table'
           if not fits then break end
           if lasts then
             call('HSET', meta, 'offset', offset)
           else
             local more_s = inline.spare(log_ttl_s)
-            call('HSET', meta, 'offset', offset, 'until', string.format('%d', now_ms + (log_ttl_s + more_s) * 1000))
+            if log_max ~= '0' then
+              call('HSET', meta, 'offset', offset, 'until', string.format('%d', now_ms + (log_ttl_s + more_s) * 1000))
+              call('EXPIRE', log, log_ttl_s + more_s)
+            end
             call('EXPIRE', meta, meta_ttl_s + more_s)
-            call('EXPIRE', log, log_ttl_s + more_s)
           end
         end
         if id ~= '-' then call('SET', KEYS[n + 2], epoch .. ' ' .. offset .. ' ' .. print, 'EX', seen_ttl_s) end
