@@ -103,12 +103,15 @@ def test_the_web_page(site, page):
     assert page.get_by_text("some messages are missing").count() == 0
 
 
-def test_the_react_page(site, page):
+def write_react(site, change=("", "")) -> None:
+    """The three files of the page with an import map; `change` is made in the component."""
     for path in REACT:
         assert path.exists(), f"{path} is missing (scripts/packages.sh test installs it)"
         shutil.copy(path, site.directory)
     (site.directory / "useTopic.js").write_text(site.text("docs/build/react.md#the-hook:javascript"))
-    (site.directory / "Room.js").write_text(site.text("docs/build/react.md#a-component:javascript"))
+    component = site.text("docs/build/react.md#a-component:javascript")
+    assert change[0] in component
+    (site.directory / "Room.js").write_text(component.replace(*change))
     (site.directory / "main.js").write_text(site.text("docs/build/react.md#one-client-for-the-page:javascript"))
     (site.directory / "react.js").write_text(
         "export const { createElement, useEffect, useReducer, useState } = React;")
@@ -118,6 +121,10 @@ def test_the_react_page(site, page):
         <script type="importmap">{"imports": {"react": "./react.js", "react-dom/client": "./react-dom.js",
             "switchboard-client": "./switchboard.js"}}</script>
         <script type="module" src="main.js"></script>""")
+
+
+def test_the_react_page(site, page):
+    write_react(site)
     talks(site.open(page, "ann"), site)
 
 
@@ -188,11 +195,15 @@ def test_what_was_said_before_in_a_new_topic(site, page):
     says("first")
 
 
-def test_a_refused_message_goes_back_to_its_reader(site, page):
+@pytest.mark.parametrize("kind", ["web", "react"])
+def test_a_refused_message_goes_back_to_its_reader(site, page, kind):
     """The page says why, and the text is still there."""
-    text = site.text("docs/build/web.md#the-page:html")
-    assert text.count('"message", { text }') == 1
-    site.write(index_html=text.replace('"message", { text }', '"no name", { text }'))
+    if kind == "react":
+        write_react(site, change=('topic, "message", ', 'topic, "no name", '))
+    else:
+        text = site.text("docs/build/web.md#the-page:html")
+        assert text.count('"message", { text }') == 1
+        site.write(index_html=text.replace('"message", { text }', '"no name", { text }'))
     page = site.open(page, "ann")
     page.get_by_text("connected", exact=True).wait_for()
     page.get_by_label("Message").fill("not lost")

@@ -205,10 +205,10 @@ def test_a_token_of_a_backend(place, app, page, heading):
 
 
 def test_the_frames_of_the_kotlin_page(app):
-    """Each frame of the table, and the publish below it, played by a bare WebSocket."""
+    """Each frame of the table, the publish and the new token below it, played by a bare WebSocket."""
     text = (ROOT / "docs/build/kotlin.md").read_text()
     frames = [json.loads(frame) for frame in re.findall(r"`(\{\"event\".*?\}|\{\"topic\".*?\})`", text)]
-    subscribe, subscribed, event, again, publish, ack = frames
+    subscribe, subscribed, event, again, publish, ack, authenticate = frames
     with app.client(token=sign(SECRET, "kotlin")) as client:
         client.send_raw(json.dumps(subscribe))
         first = client.receive()
@@ -221,6 +221,9 @@ def test_the_frames_of_the_kotlin_page(app):
         assert {"ack", "message"} == {answer["event"] for answer in answers}
         [done] = [answer for answer in answers if answer["event"] == "ack"]
         assert set(done) == set(ack) and set(done["data"]) == set(ack["data"])
+        authenticate["data"]["token"] = sign(SECRET, "kotlin")
+        client.send_raw(json.dumps(authenticate))
+        assert client.receive()["event"] == "authenticated"
     again["data"]["since"] = {"epoch": first["data"]["epoch"], "offset": heard["offset"]}
     with app.client(token=sign(SECRET, "kotlin")) as client:
         client.send_raw(json.dumps(again))
