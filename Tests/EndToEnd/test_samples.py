@@ -281,6 +281,20 @@ def test_a_member_of_a_pusher_channel(gateway, tmp_path, shared_server, token):
         client.subscribe("chat:1")
 
 
+def test_a_revoked_token_of_a_pusher_channel(gateway, tmp_path, shared_server, token):
+    """Taking the membership away leaves a user whose token names the topic; the page's second request does not."""
+    app = gateway(config=json.loads(sample("docs/build/from-pusher.md#the-settings:json")))
+    place = Place(tmp_path / "place", app, shared_server.socket_path)
+    user = "revoked-ann"  # other tests have a token of `ann` in the same second
+    with app.client(token=token(user, topics=["chat:1"])) as client, app.http() as http:
+        client.subscribe("chat:1")
+        assert http.delete(f"/v1/topics/chat:1/members/{user}").status_code == 200
+        app.publish("chat:1", "message", {"text": "still here"})
+        client.expect("message", data={"text": "still here"})
+        place.run("sh", place.text("docs/build/from-pusher.md#the-auth-endpoint:sh:2", **{'"ann"': f'"{user}"'}))
+        client.expect_close(4401, after=("error",))
+
+
 def test_a_publisher_of_centrifugo_moves(gateway, tmp_path, shared_server, token):
     config = json.loads(sample("docs/build/from-centrifugo.md#the-settings:json"))
     assert config.pop("jwt-secret-file")
