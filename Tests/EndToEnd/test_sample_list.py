@@ -32,6 +32,7 @@ RUN = {
     "EndToEnd/test_socketio.py": ["docs/clients.md#socketio:python"],
     "EndToEnd/test_phoenix.py": ["docs/clients.md#supabase:python"],
     "EndToEnd/test_types_of_commands.py": ["docs/clients.md#types-of-commands:"],
+    "EndToEnd/test_key_rights.py": ["docs/keys.md#api-keys:text"],
     "EndToEnd/test_top.py": ["docs/top.md#all-nodes-in-a-terminal:sh", "docs/top.md#a-user-of-redis-for-it:text"],
     "EndToEnd/test_backups.py": ["docs/operations.md#backing-up-and-restoring-redis:"],
     "EndToEnd/test_call_out.py": ["docs/scripts/body.md#calls-of-services-outside:lua", "docs/courier.md#calls:lua"],
@@ -71,7 +72,7 @@ READ = {
         "deploy/README.md#containers:text", "docs/alerts.md#alerts:text",
         "docs/run/cluster.md#starting-on-a-cluster:text", "docs/run/cluster.md#adding-a-master:text",
         "docs/run/sentinel.md#setting-it-up:text", "docs/run/sentinel.md#moving-the-master:text",
-        "docs/upgrade.md#upgrading-and-rolling-back:text"],
+        "docs/upgrade.md#redis-users-of-an-earlier-version:text"],
     "its request, with another address, is made by the tests of its route or its keys": [
         "docs/courier.md#", "docs/dead-letters.md#", "docs/erasure.md#erasing-a-user:sh", "docs/fleet.md#",
         "docs/metrics.md#metrics:text", "docs/push.md#sending:text", "docs/readiness.md#", "docs/rights.md#rights:text",
