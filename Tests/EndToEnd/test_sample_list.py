@@ -24,13 +24,15 @@ RUN = {
         "docs/settings.md#the-config-file:json"],
     BROWSER: [
         "docs/build/react.md#", "docs/build/web.md#the-page:html", "docs/build/web.md#only-listening:",
-        "docs/build/web.md#who-is-here:", "docs/clients.md#javascript:javascript",
+        "docs/build/web.md#what-was-said-before:", "docs/build/web.md#who-is-here:",
+        "docs/clients.md#javascript:javascript",
         "docs/clients.md#plain-json-over-a-websocket:javascript", "docs/clients.md#event-streams:javascript",
         "docs/protocol/event-streams.md#", "clients/js/README.md#the-javascript-client:javascript"],
     "EndToEnd/test_event_stream.py": ["docs/clients.md#event-streams:python"],
     "EndToEnd/test_socketio.py": ["docs/clients.md#socketio:python"],
     "EndToEnd/test_phoenix.py": ["docs/clients.md#supabase:python"],
     "EndToEnd/test_types_of_commands.py": ["docs/clients.md#types-of-commands:"],
+    "EndToEnd/test_key_rights.py": ["docs/keys.md#api-keys:text"],
     "EndToEnd/test_top.py": ["docs/top.md#all-nodes-in-a-terminal:sh", "docs/top.md#a-user-of-redis-for-it:text"],
     "EndToEnd/test_backups.py": ["docs/operations.md#backing-up-and-restoring-redis:"],
     "EndToEnd/test_call_out.py": ["docs/scripts/body.md#calls-of-services-outside:lua", "docs/courier.md#calls:lua"],
@@ -38,7 +40,8 @@ RUN = {
     "Browser/test_js_samples.py": ["clients/js/README.md#in-a-page:html", "clients/js/README.md#with-react:"],
     "EndToEnd/test_js_samples.py": ["clients/js/README.md#the-javascript-client:javascript"],
     "EndToEnd/test_pack_tests.py": ["docs/scripts/later.md#", "docs/scripts/testing.md#a-first-test:json"],
-    "EndToEnd/test_swift_guide.py": ["Sources/SwitchboardClient/SwitchboardClient.docc/"],
+    "EndToEnd/test_swift_guide.py": [
+        "docs/build/phone.md#in-the-simulator:swift", "Sources/SwitchboardClient/SwitchboardClient.docc/"],
     "../scripts/client-package.sh": ["README.md#see-it-work:swift", "docs/clients.md#swift:swift"],
 }
 # Samples, or the beginnings of their names, that are only read, by the reason.
@@ -59,7 +62,7 @@ READ = {
         "docs/emitters.md#backends-that-use-redis-emitter:js", "docs/clients.md#socketio:swift",
         "docs/clients.md#supabase:swift"],
     "its compiler is not on the machine of the tests": [
-        "docs/build/kotlin.md#the-client:kotlin", "docs/publish.md#go:go", "docs/build/phone.md#in-the-simulator:"],
+        "docs/build/kotlin.md#the-client:kotlin", "docs/publish.md#go:go", "docs/build/phone.md#in-the-simulator:text"],
     "it is what `make` or the binary does, which other tests start": [
         "README.md#switchboard:text", "README.md#operate-it:text", "docs/start.md#1-run-it:text",
         "docs/build/web.md#the-page:text", "bench/README.md#", "docs/capacity.md#capacity:text",
@@ -69,7 +72,7 @@ READ = {
         "deploy/README.md#containers:text", "docs/alerts.md#alerts:text",
         "docs/run/cluster.md#starting-on-a-cluster:text", "docs/run/cluster.md#adding-a-master:text",
         "docs/run/sentinel.md#setting-it-up:text", "docs/run/sentinel.md#moving-the-master:text",
-        "docs/upgrade.md#upgrading-and-rolling-back:text"],
+        "docs/upgrade.md#redis-users-of-an-earlier-version:text"],
     "its request, with another address, is made by the tests of its route or its keys": [
         "docs/courier.md#", "docs/dead-letters.md#", "docs/erasure.md#erasing-a-user:sh", "docs/fleet.md#",
         "docs/metrics.md#metrics:text", "docs/push.md#sending:text", "docs/readiness.md#", "docs/rights.md#rights:text",

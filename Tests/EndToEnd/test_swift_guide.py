@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from Fixtures.samples import sample
+
 # One process makes the guide for all of them.
 pytestmark = pytest.mark.xdist_group("swift-guide")
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,6 +78,12 @@ def test_the_samples_of_an_article_are_one_program(article, faults, tmp_path):
     assert samples
     program = tmp_path / "main.swift"
     program.write_text("import FoundationNetworking\n" + "\n".join(samples))
+    assert faults(program, library=False) == ""
+
+
+def test_the_first_lines_of_an_app_have_right_types(faults, tmp_path):
+    program = tmp_path / "main.swift"
+    program.write_text(sample("docs/build/phone.md#in-the-simulator:swift"))
     assert faults(program, library=False) == ""
 
 
