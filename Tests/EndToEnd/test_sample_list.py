@@ -19,7 +19,8 @@ RUN = {
         "docs/build/from-supabase.md#1-keys-and-tokens:json", "docs/build/from-supabase.md#3-replace-postgres-changes:",
         "docs/build/phone.md#a-gateway-that-the-phone-reaches:sh", "docs/build/web.md#tokens:python",
         "deploy/README.md#install-the-package:json", "docs/clients.md#supabase:json", "docs/limits.md#limits:json",
-        "docs/namespaces.md#sockets-by-path:json", "docs/run/cluster.md#starting-on-a-cluster:json",
+        "docs/namespaces.md#namespaces-and-sockets:json", "docs/namespaces.md#sockets-by-path:json",
+        "docs/run/cluster.md#starting-on-a-cluster:json",
         "docs/run/sentinel.md#setting-it-up:json", "docs/run/sentinel.md#setting-it-up:sh",
         "docs/settings.md#the-config-file:json"],
     BROWSER: [
