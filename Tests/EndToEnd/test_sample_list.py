@@ -27,7 +27,7 @@ RUN = {
         "docs/build/react.md#", "docs/build/web.md#the-page:html", "docs/build/web.md#only-listening:",
         "docs/build/web.md#who-is-here:", "docs/clients.md#javascript:javascript",
         "docs/clients.md#plain-json-over-a-websocket:javascript", "docs/clients.md#event-streams:javascript",
-        "docs/protocol/event-streams.md#", "clients/js/README.md#the-javascript-client:javascript"],
+        "docs/protocol/event-streams.md#event-streams:js", "clients/js/README.md#the-javascript-client:javascript"],
     "EndToEnd/test_event_stream.py": ["docs/clients.md#event-streams:python"],
     "EndToEnd/test_socketio.py": ["docs/clients.md#socketio:python"],
     "EndToEnd/test_phoenix.py": ["docs/clients.md#supabase:python"],
@@ -47,7 +47,8 @@ READ = {
     "a shape, or a drawing, which nothing can run": [
         "ARCHITECTURE.md#the-picture:text", "CONTRIBUTING.md#commits:text", "docs/courier.md#webhooks:",
         "docs/emitters.md#the-bytes:text", "docs/top.md#the-screen:text", "docs/protocol/presence.md#the-messages:json",
-        "docs/push.md#what-is-pushed:json", "docs/scripts/testing.md#test-a-pack:text",
+        "docs/push.md#what-is-pushed:json", "docs/protocol/event-streams.md#event-streams:text",
+        "docs/scripts/testing.md#test-a-pack:text",
         "docs/why-not.md#why-did-a-user-not-get-an-event:json"],
     "lines of a header or a body without the rest": [
         "docs/scripts/body.md#members:text", "docs/scripts/body.md#tokens:text", "docs/scripts/header.md#",
