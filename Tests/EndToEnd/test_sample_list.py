@@ -19,7 +19,8 @@ RUN = {
         "docs/build/from-supabase.md#1-keys-and-tokens:json", "docs/build/from-supabase.md#3-replace-postgres-changes:",
         "docs/build/phone.md#a-gateway-that-the-phone-reaches:sh", "docs/build/web.md#tokens:python",
         "deploy/README.md#install-the-package:json", "docs/clients.md#supabase:json", "docs/limits.md#limits:json",
-        "docs/namespaces.md#sockets-by-path:json", "docs/run/cluster.md#starting-on-a-cluster:json",
+        "docs/namespaces.md#namespaces-and-sockets:json", "docs/namespaces.md#sockets-by-path:json",
+        "docs/run/cluster.md#starting-on-a-cluster:json",
         "docs/run/sentinel.md#setting-it-up:json", "docs/run/sentinel.md#setting-it-up:sh",
         "docs/settings.md#the-config-file:json"],
     BROWSER: [
@@ -27,7 +28,7 @@ RUN = {
         "docs/build/web.md#what-was-said-before:", "docs/build/web.md#who-is-here:",
         "docs/clients.md#javascript:javascript",
         "docs/clients.md#plain-json-over-a-websocket:javascript", "docs/clients.md#event-streams:javascript",
-        "docs/protocol/event-streams.md#", "clients/js/README.md#the-javascript-client:javascript"],
+        "docs/protocol/event-streams.md#event-streams:js", "clients/js/README.md#the-javascript-client:javascript"],
     "EndToEnd/test_event_stream.py": ["docs/clients.md#event-streams:python"],
     "EndToEnd/test_socketio.py": ["docs/clients.md#socketio:python"],
     "EndToEnd/test_phoenix.py": ["docs/clients.md#supabase:python"],
@@ -49,7 +50,8 @@ READ = {
     "a shape, or a drawing, which nothing can run": [
         "ARCHITECTURE.md#the-picture:text", "CONTRIBUTING.md#commits:text", "docs/courier.md#webhooks:",
         "docs/emitters.md#the-bytes:text", "docs/top.md#the-screen:text", "docs/protocol/presence.md#the-messages:json",
-        "docs/push.md#what-is-pushed:json", "docs/scripts/testing.md#test-a-pack:text",
+        "docs/push.md#what-is-pushed:json", "docs/protocol/event-streams.md#event-streams:text",
+        "docs/scripts/testing.md#test-a-pack:text",
         "docs/why-not.md#why-did-a-user-not-get-an-event:json"],
     "lines of a header or a body without the rest": [
         "docs/scripts/body.md#members:text", "docs/scripts/body.md#tokens:text", "docs/scripts/header.md#",

@@ -360,7 +360,8 @@ def test_the_files_of_a_group_are_for_machines(tmp_path):
     "deploy/README.md#install-the-package:json", "docs/build/from-supabase.md#1-keys-and-tokens:json",
     "docs/clients.md#supabase:json",
     "docs/build/from-centrifugo.md#the-settings:json", "docs/limits.md#limits:json",
-    "docs/namespaces.md#sockets-by-path:json", "docs/run/cluster.md#starting-on-a-cluster:json",
+    "docs/namespaces.md#namespaces-and-sockets:json", "docs/namespaces.md#sockets-by-path:json",
+    "docs/run/cluster.md#starting-on-a-cluster:json",
     "docs/run/sentinel.md#setting-it-up:json", "docs/settings.md#the-config-file:json"])
 def test_settings_of_a_page_are_settings(name, tmp_path, shared_server):
     """`check` reads the file; what it says about this machine and its Redis does not count."""
