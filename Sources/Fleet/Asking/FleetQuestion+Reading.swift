@@ -28,6 +28,8 @@ extension FleetQuestion {
             guard seen.insert(item.name).inserted else { throw Refusal(.badRequest, "'\(name)' is given twice") }
             try take(name, item.value)
         }
+        // One row for each gateway, and no `limit` in the query.
+        if kind == .nodes { limit = FleetQuestion.limits.upperBound }
         if kind == .talkers, parameters[.by] == nil { parameters[.by] = Array("user".utf8) }
     }
 

@@ -26,6 +26,12 @@ import Testing
         #expect(try Self.read(.talkers, "by=key&sort=redisUs").order == 3)
     }
 
+    /// Of more than 50 gateways some were missing, and the query takes no limit to ask for them.
+    @Test func everyGatewayOfALargeFleetIsListed() throws {
+        let question = try Self.read(.nodes, "")
+        #expect(question.limit == FleetQuestion.limits.upperBound && question.rowsPerPart == 500)
+    }
+
     @Test(arguments: [
         (FleetQuestion.Kind.nodes, "limit=3"), (.topics, "limit=0"), (.topics, "limit=501"), (.topics, "limit=x"),
         (.topics, "sort=name"), (.topics, "namespace=Shop"), (.topics, "user=ann"), (.topics, "limit=1&limit=2"),
