@@ -10,7 +10,11 @@
 # SWITCHBOARD_SKIP_PACKAGES=1 skips everything, for systems where the same programs come from elsewhere.
 set -euo pipefail
 
-readonly build_packages=(libssl-dev libhiredis-dev zlib1g-dev libcurl4-openssl-dev redis-server)
+readonly build_packages=(
+    libssl-dev libhiredis-dev zlib1g-dev libcurl4-openssl-dev
+    libstdc++-12-dev            # the Swift runtime is linked in, and is partly C++
+    redis-server
+)
 readonly release_packages=(
     binutils dpkg-dev python3   # scripts/release.sh, scripts/sbom.py
     tar xz-utils

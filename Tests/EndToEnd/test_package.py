@@ -8,6 +8,7 @@ import stat
 import pytest
 
 from Fixtures.processes.node import BINARY, ENVIRONMENT
+from Fixtures.processes.packages import named_packages
 from Fixtures.processes.released import ROOT, DebianRoot, run
 from Fixtures.processes.units import read_unit
 
@@ -84,8 +85,7 @@ def test_every_file_of_etc_is_the_operators(released, files):
     assert (fields["Package"], fields["Version"]) == ("switchboard", released.version)
     assert {"Maintainer", "Description", "Section", "Priority", "Installed-Size"} <= set(fields)
     # dpkg installs it beside what `make run` installs, and names a missing library.
-    listed = re.search(r"build_packages=\((.*)\)", (ROOT / "scripts/packages.sh").read_text())[1]
-    assert "libhiredis-dev" in listed and "libhiredis0.14" in fields["Depends"]
+    assert "libhiredis-dev" in named_packages("build") and "libhiredis0.14" in fields["Depends"]
 
 
 def test_the_default_configuration_is_one_that_all_three_take(files, tmp_path):
