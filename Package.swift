@@ -10,11 +10,14 @@ let folderName = Context.packageDirectory.split(separator: "/").last?.lowercased
 /// A release build does not tell in which folder it was made: two builds of a commit are alike (docs/decisions.md, D142).
 ///
 /// Generated files lie in a folder that has the package's name, which is that of its folder. The first prefix that fits
-/// counts.
+/// counts; some paths are below the folder of the build when they are compared. Breadcrumbs would name the cache of the
+/// C modules, and its names depend on the folder.
 let placeless: SwiftSetting = .unsafeFlags(
     [
         "-file-prefix-map", "\(Context.packageDirectory)/.build/plugins/outputs/\(folderName)=generated",
         "-file-prefix-map", "\(Context.packageDirectory)=switchboard",
+        "-file-prefix-map", ".build/plugins/outputs/\(folderName)=generated",
+        "-Xfrontend", "-no-clang-module-breadcrumbs",
     ], .when(configuration: .release))
 
 /// Settings of every Swift target: complete concurrency checking, visible `unsafe`, no warning tolerated.
