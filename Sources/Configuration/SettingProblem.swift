@@ -26,6 +26,13 @@ public enum SettingSource: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// ``description`` for a terminal: each part is cut by itself, so behind a long path the key is still to be read.
+    var printable: String {
+        guard case .file(let path, let key) = self else { return PrintableText.clean(description) }
+        let file = PrintableText.path(path)
+        return key.isEmpty ? file : file + ": " + PrintableText.clean(key)
+    }
+
     /// The rank of the source, of which the greatest wins: flags 3, environment 2, file 1, defaults 0.
     var precedence: Int {
         switch self {
@@ -45,17 +52,7 @@ public struct SettingProblem: Hashable, Sendable, CustomStringConvertible {
     public let message: String
 
     /// One line such as `--lisen: unknown flag; did you mean --listen?`.
-    public var description: String { place + ": " + message }
-
-    /// The source, each part of which is cut by itself: behind a long path the key is still to be read.
-    private var place: String {
-        guard case .file(let path, let key) = source else { return PrintableText.clean(source.description) }
-        let file = PrintableText.clean(path, charactersMax: SettingProblem.pathMax)
-        return key.isEmpty ? file : file + ": " + PrintableText.clean(key)
-    }
-
-    /// The longest path that Linux takes.
-    private static let pathMax = 4_096
+    public var description: String { source.printable + ": " + message }
 }
 
 /// The reason why one value was refused; every reader of a value in this target throws it.

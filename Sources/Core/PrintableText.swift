@@ -10,6 +10,9 @@ public enum PrintableText {
         return result
     }
 
+    /// The path of a file with control characters replaced by `?`, as long as Linux takes one: its end names the file.
+    public static func path(_ text: String) -> String { clean(text, charactersMax: 4_096) }
+
     /// ``clean(_:)`` in double quotes.
     public static func quoted(_ text: String) -> String { "\"" + clean(text) + "\"" }
 

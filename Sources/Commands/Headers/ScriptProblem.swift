@@ -15,5 +15,5 @@ public struct ScriptProblem: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// One line such as `vote.lua:3: unknown tag @arq; did you mean @arg?`.
-    public var description: String { PrintableText.clean(file) + ":\(line): " + message }
+    public var description: String { PrintableText.path(file) + ":\(line): " + message }
 }

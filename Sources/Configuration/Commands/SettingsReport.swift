@@ -25,7 +25,7 @@ public struct SettingsReport: Sendable, Equatable, CustomStringConvertible {
         var text = ""
         for line in lines {
             text += SettingsReport.padded(line.name, nameWidth) + "  " + SettingsReport.padded(line.value, valueWidth)
-            text += "  (" + PrintableText.clean(line.source.description) + ")\n"
+            text += "  (" + line.source.printable + ")\n"
         }
         return text
     }
@@ -106,8 +106,12 @@ extension SettingsReport {
         }
         let texts = values.texts(setting.name).map { setting.secret ? SettingURL.masked($0) : $0 }
         return Line(
-            name: setting.name, value: texts.map { PrintableText.clean($0) }.joined(separator: ", "),
+            name: setting.name, value: texts.map { SettingsReport.printable($0, setting.kind) }.joined(separator: ", "),
             source: values.source(setting.name))
+    }
+
+    private static func printable(_ text: String, _ kind: ValueKind) -> String {
+        [.file, .directory, .keyFile].contains(kind) ? PrintableText.path(text) : PrintableText.clean(text)
     }
 
     private static func text(_ policy: NamespacePolicy) -> String {

@@ -224,4 +224,10 @@ import Testing
         let many = command("a", (0..<32).map { "@arg x\($0) id" }.joined(separator: "\n"))
         #expect(problems(many) == ["a.lua:39: a header may have 32 of @arg"])
     }
+
+    @Test func aLongPathDoesNotHideTheNameOfTheScript() {
+        let path = String(repeating: "folder/", count: 100) + "vote.lua"
+        let problem = ScriptProblem(file: path, line: 3, message: "unknown tag @arq")
+        #expect(problem.description == path + ":3: unknown tag @arq")
+    }
 }

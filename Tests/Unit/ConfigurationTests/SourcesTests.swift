@@ -35,6 +35,17 @@ import Testing
         #expect(found.contains { $0.hasPrefix(path + ": " + key.prefix(120) + "...: unknown key") })
     }
 
+    @Test func theReportShowsTheEndOfALongPath() throws {
+        let path = String(repeating: "folder/", count: 100) + "gateway.json"
+        let secret = String(repeating: "folder/", count: 100) + "jwt-secret"
+        let result = Configuration.CommandLine.parse(
+            arguments: plain.split(separator: " ").map { String($0) } + ["--config", path], environment: [:],
+            packs: StandardTables.packs
+        ) { $0 == path ? Array(#"{"jwt-secret-file": "\#(secret)"}"#.utf8) : nil }
+        let report = try #require(gateway(result)).describe()
+        #expect(report.contains(secret + "  (" + path + ": jwt-secret-file)\n"))
+    }
+
     @Test func repeatableSettingsTakeSeveralValuesInEverySource() throws {
         let flags = try #require(
             gateway(read(plain + " --allow-origin https://a.example --allow-origin=https://b.example:8443")))
