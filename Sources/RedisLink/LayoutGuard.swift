@@ -1,8 +1,8 @@
 public import Core
 
-/// Checks which layout the keys of a Redis have, before any other use, and which data format the live processes have.
+/// Checks which layout and format the data of a Redis have, before any other use, and which format the live processes have.
 ///
-/// The layout is recorded when there are no keys yet. Data of versions that did not record it are recognised by keys
+/// Both are recorded when there are no keys yet. Data of versions that did not record it are recognised by keys
 /// that every worker and every gateway creates. On a Redis Cluster only the server that owns the key can answer. A
 /// value without I/O.
 public struct LayoutGuard: Sendable {
@@ -17,16 +17,14 @@ public struct LayoutGuard: Sendable {
     }
 
     private let keys: Keys
+    private let format: Int
     /// Whether a missing layout is recorded; `switchboard check` only looks.
     public var marks = true
 
-    /// Makes a guard for the layout of these names.
-    public init(_ keys: Keys) {
-        self.keys = keys
+    /// Makes a guard for the layout of these names, in a process that keeps data of this format.
+    public init(_ keys: Keys, format: Int = ProductVersion.format) {
+        (self.keys, self.format) = (keys, format)
     }
-
-    /// The prefix of the recorded layout while `move-data` runs; the layout that the keys will have follows it.
-    public static let moving = "moving:"
 
     /// Keys that show a layout when none was recorded.
     public static func signs(_ keys: Keys) -> [[UInt8]] { [keys.leases, keys.nodeSecret] }
@@ -40,7 +38,7 @@ public struct LayoutGuard: Sendable {
 
     /// Records the layout unless another process has done so already; then the answer is null.
     var mark: RedisCall {
-        RedisCall("SET", keys.layoutMark, Array(keys.layout.rawValue.utf8), Array("NX".utf8))
+        RedisCall("SET", keys.layoutMark, LayoutMark(keys.layout, format: format).text, Array("NX".utf8))
     }
 
     /// Judges the answers to ``questions``; an error proves nothing.
@@ -49,12 +47,13 @@ public struct LayoutGuard: Sendable {
         if let other = otherFormat(answers[0], answers[1]) { return .refused(other) }
         let (first, signs) = (answers[2], answers.dropFirst(3))
         if let word = first.bytes {
-            if word == Array(keys.layout.rawValue.utf8) { return .fits }
-            if word.starts(with: LayoutGuard.moving.utf8) {
+            guard let mark = LayoutMark(word) else { return refuse(otherwise) }
+            if let other = mark.otherFormat(than: format) { return .refused(other) }
+            if mark.isMoving {
                 return refuse(
                     "the keys here are being moved; run switchboard move-data again until it says that all are")
             }
-            return refuse(otherwise)
+            return mark.layout == keys.layout ? .fits : refuse(otherwise)
         }
         guard case .null = first else { return .fits }
         if signs.contains(where: { $0.integer == 1 }) { return refuse(otherwise) }
@@ -65,13 +64,13 @@ public struct LayoutGuard: Sendable {
     private func otherFormat(_ time: RESPValue, _ nodes: RESPValue) -> RedisFailure? {
         guard let words = time.elements, let second = words.first?.bytes.flatMap({ ASCII.decimal($0) }),
             let other = NodeEntry.live(nodes, nowMs: second * 1_000).first(where: {
-                $0.format != ProductVersion.format
+                $0.format != format
             })
         else { return nil }
         return RedisFailure(
             .otherFormat,
             text: "a \(other.kind.rawValue) of version \(other.version) works here with data of format \(other.format);"
-                + " this is version \(ProductVersion.text) with format \(ProductVersion.format): end the one before the other"
+                + " this is version \(ProductVersion.text) with format \(format): end the one before the other"
         )
     }
 

@@ -302,12 +302,13 @@ public final class DataMove {
         isLooking = false
         pass = 0
         // From now on no gateway or worker may start, in any layout, until the last key was moved.
-        mark(LayoutGuard.moving + settings.layout.rawValue) { [self] in begin() }
+        mark(isMoving: true) { [self] in begin() }
     }
 
-    private func mark(_ text: String, _ completion: @escaping () -> Void) {
+    private func mark(isMoving: Bool, _ completion: @escaping () -> Void) {
+        let mark = LayoutMark(settings.layout, format: ProductVersion.format, isMoving: isMoving)
         let to = Keys(prefix: Array(settings.redisPrefix.utf8), layout: settings.layout)
-        target?.link.call(RedisCall("SET", to.layoutMark, Array(text.utf8))) { [self] result in
+        target?.link.call(RedisCall("SET", to.layoutMark, mark.text)) { [self] result in
             if case .failure(let failure) = result { return stop(KeyCopy.sentence(failure)) }
             completion()
         }
@@ -321,7 +322,7 @@ public final class DataMove {
             if let problem { return stop(problem.text) }
             look(at: target).users { [self] problem in
                 if let problem { return stop(problem.text) }
-                mark(settings.layout.rawValue) { [self] in stop(nil) }
+                mark(isMoving: false) { [self] in stop(nil) }
             }
         }
     }

@@ -18,19 +18,19 @@ struct DataMoveLook {
     /// The findings.
     struct Found {
         /// The layout mark; `nil` where there is none.
-        var mark: String?
+        var mark: LayoutMark?
         /// Layouts that keys present in every installation reveal.
         var signs: Set<KeyLayout> = []
 
         /// Whether a move has begun and not ended.
-        var isMoving: Bool { mark?.hasPrefix(LayoutGuard.moving) == true }
+        var isMoving: Bool { mark?.isMoving == true }
 
         /// The layout of the keys; `nil` where there are none.
-        var layout: KeyLayout? { mark.flatMap { KeyLayout(rawValue: $0) } ?? signs.first }
+        var layout: KeyLayout? { mark.flatMap { $0.isMoving ? nil : $0.layout } ?? signs.first }
 
         /// Whether keys of that layout may be moved here: there are none, or a move to it was interrupted.
         func isFree(for layout: KeyLayout) -> Bool {
-            mark == LayoutGuard.moving + layout.rawValue || mark == nil && signs.isEmpty
+            mark == LayoutMark(layout, format: ProductVersion.format, isMoving: true) || mark == nil && signs.isEmpty
         }
 
         /// The present layout of keys that are to get another one; or the reason why there is nothing to do.
@@ -84,7 +84,16 @@ struct DataMoveLook {
             guard case .success(let value) = result else {
                 return completion(.failure(MoveProblem("the Redis user needs the right to read #layout")))
             }
-            var found = Found(mark: value.bytes.map { String(decoding: $0, as: UTF8.self) })
+            var found = Found()
+            if let word = value.bytes {
+                guard let mark = LayoutMark(word) else {
+                    return completion(.failure(MoveProblem("the key #layout has a value of another program")))
+                }
+                if let other = mark.otherFormat(than: ProductVersion.format) {
+                    return completion(.failure(MoveProblem(other.detail)))
+                }
+                found.mark = mark
+            }
             let signs = KeyLayout.allCases.flatMap { layout in
                 LayoutGuard.signs(Keys(prefix: Array(prefix.utf8), layout: layout)).map { (layout, $0) }
             }
