@@ -12,19 +12,19 @@ extension Preflight {
     /// deadline.
     static func cluster(
         _ parts: NodeParts, _ settings: GatewaySettings, wait: Int
-    ) -> ([Finding], [ServerLoad]) {
+    ) -> Answers {
         let limits = settings.limits
         do {
             let reactor = try Reactor(wake: try Wake())
             let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits, reactors: 1))
-            let look = ClusterLook(parts, limits, wait: wait, prefix: settings.keys.prefix, context)
+            let look = ClusterLook(parts, limits, wait: wait, settings.keys, context)
             let timer = try ReactorTimer(reactor) { reactor.stop() }
             timer.set(atMs: reactor.nowMs + limits.redisConnectMs * 3 + limits.redisCallMs)
             try look.begin()
             reactor.run()
             return look.end()
         } catch {
-            return ([Finding(.wrong, "cannot look at Redis: \(error)")], [])
+            return Answers(findings: [Finding(.wrong, "cannot look at Redis: \(error)")])
         }
     }
 }
@@ -39,16 +39,21 @@ private final class ClusterLook {
     private let wait: Int
     private let context: ConnectionContext
     private var watch: ClusterWatch?
-    private var links: [CallLink] = []
+    private let keys: Keys
+    private var links: [[UInt8]: CallLink] = [:]
     private var map = SlotMap.empty
     private var found: [[UInt8]: [Preflight.Finding]] = [:]
     private var damage: [Preflight.Finding] = []
     private var failure = RedisFailure(.timedOut)
     private let survey: LoadSurvey
     private var loads: [ServerLoad] = []
+    /// The live processes, as the master that knows them answered.
+    private var nodes: [Preflight.Finding] = []
+    private var others: [NodeEntry] = []
 
-    init(_ parts: NodeParts, _ limits: Limits, wait: Int, prefix: [UInt8], _ context: ConnectionContext) {
-        survey = LoadSurvey(context, parts.redis, prefix: prefix)
+    init(_ parts: NodeParts, _ limits: Limits, wait: Int, _ keys: Keys, _ context: ConnectionContext) {
+        survey = LoadSurvey(context, parts.redis, prefix: keys.prefix)
+        self.keys = keys
         self.wait = wait
         self.parts = parts
         self.limits = limits
@@ -98,8 +103,12 @@ private final class ClusterLook {
                 },
                 onReady: { answered.action($0) })
             guard let link else { continue }
-            links.append(link)
+            links[master.id] = link
+            let knowsNodes = map[HashSlot.of(keys.nodes)] == master
             answered.action = { [unowned self] facts in
+                if knowsNodes {
+                    Preflight.ask(link, keys, boundMs: limits.clockMs) { [unowned self] in (others, nodes) = ($0, $1) }
+                }
                 // The link loads all scripts first, so the answer arrives after each of them was tried.
                 link.call(RedisCall("CONFIG", Array("GET".utf8), Array("cluster-require-full-coverage".utf8))) {
                     [unowned self] answer in
@@ -137,19 +146,21 @@ private final class ClusterLook {
         if found.count == map.masters.count { context.reactor.stop() }
     }
 
-    func end() -> ([Preflight.Finding], [ServerLoad]) {
+    func end() -> Preflight.Answers {
         watch?.stop()
         survey.stop()
-        for link in links { link.stop() }
+        let failures = links.compactMapValues(\.lastFailure)
+        for link in links.values { link.stop() }
         guard !map.masters.isEmpty else {
             let text = "Redis at \(parts.redis.url) cannot be used: \(failure.metricLabel) \(failure.detail)"
-            return ([Preflight.Finding(.wrong, text)], [])
+            return Preflight.Answers(findings: [Preflight.Finding(.wrong, text)])
         }
         var findings = [Preflight.Finding(.good, "Redis Cluster of \(map.masters.count) masters")]
         findings += Preflight.layout(parts)
         for master in map.masters {
-            findings += found[master.id] ?? [Preflight.Finding(.wrong, "\(master.address) cannot be used: no answer")]
+            let failure = failures[master.id].map { "\($0.metricLabel) \($0.detail)" } ?? "no answer"
+            findings += found[master.id] ?? [Preflight.Finding(.wrong, "\(master.address) cannot be used: \(failure)")]
         }
-        return (findings + damage, loads)
+        return Preflight.Answers(findings: findings + nodes + damage, loads: loads, others: others)
     }
 }

@@ -5,12 +5,15 @@ import Service
 
 /// Lines of `switchboard check` about the machine's clock and the live processes.
 extension Preflight {
-    /// Asks Redis for its time and for the live processes; `take` gets the findings.
-    static func ask(_ link: any RedisCalls, _ keys: Keys, boundMs: Int, _ take: @escaping ([Finding]) -> Void) {
+    /// Asks Redis for its time and for the live processes; `take` gets these and the findings.
+    static func ask(
+        _ link: any RedisCalls, _ keys: Keys, boundMs: Int, _ take: @escaping ([NodeEntry], [Finding]) -> Void
+    ) {
         let beganMs = Clock.wallMs()
         link.call(NodeCall.call(keys, nil, keepMs: 0)) { result in
-            guard case .success(let value) = result, let answer = NodeCall.Answer(value) else { return take([]) }
-            take(judge(answer, offsetMs: (beganMs + Clock.wallMs()) / 2 - answer.timeMs, boundMs: boundMs))
+            guard case .success(let value) = result, let answer = NodeCall.Answer(value) else { return take([], []) }
+            let offsetMs = (beganMs + Clock.wallMs()) / 2 - answer.timeMs
+            take(answer.others, judge(answer, offsetMs: offsetMs, boundMs: boundMs))
         }
     }
 

@@ -37,12 +37,22 @@ enum Preflight {
         }
     }
 
+    /// The answers of Redis.
+    struct Answers {
+        /// The findings.
+        var findings: [Finding]
+        /// The servers' answers about loading their own files; empty when no server could be used.
+        var loads: [ServerLoad] = []
+        /// The live processes.
+        var others: [NodeEntry] = []
+    }
+
     /// The findings, and the resulting steps.
     struct Report: Sendable {
         /// All findings.
         var findings: [Finding]
         /// The changes that an existing deployment needs, line by line.
-        var upgrade: [String] = []
+        var upgrade = UpgradeStep.unknown
     }
 
     /// Runs all checks; takes as long as Redis takes to answer, at most a few seconds.
@@ -81,14 +91,14 @@ enum Preflight {
                 ? Finding(.doubtful, "no API key: backends cannot publish over HTTP; give --api-keys")
                 : Finding(.good, apiKeys.description))
         findings += anonymous(settings, parts.access, parts.library.catalogue)
-        let (redis, loads) =
+        let redis =
             parts.redis.topology.isSharded
             ? cluster(parts, settings, wait: settings.redisWait) : redis(parts, settings)
         let user = parts.redis.url.userName
-        findings += redis + judge(loads, user: user)
-        // Without an answer of any server, the steps of the upgrade are unknown.
-        let upgrade = loads.isEmpty ? [] : UpgradeStep.report(UpgradeStep.Facts(servers: loads, user: user))
-        return Report(findings: findings, upgrade: upgrade)
+        findings += redis.findings + judge(redis.loads, user: user)
+        guard !redis.loads.isEmpty else { return Report(findings: findings) }
+        let facts = UpgradeStep.Facts(servers: redis.loads, user: user, others: redis.others)
+        return Report(findings: findings, upgrade: UpgradeStep.report(facts))
     }
 
     /// Findings about the flags for proxies in front, where they contradict each other or are incomplete.
@@ -139,7 +149,7 @@ enum Preflight {
 
     /// The scripts that the Redis of the settings cannot compile, and what else keeps it from running them.
     static func brokenScripts(_ parts: NodeParts, _ settings: GatewaySettings) -> [String] {
-        redis(parts, settings).0.filter { $0.verdict == .wrong }.map(\.text)
+        redis(parts, settings).findings.filter { $0.verdict == .wrong }.map(\.text)
     }
 
     /// Counts the definitions in the headers; mistakes were reported before.
@@ -170,7 +180,7 @@ enum Preflight {
     }
 
     /// Runs a command link on this thread until it is ready, refused, or late.
-    private static func redis(_ parts: NodeParts, _ settings: GatewaySettings) -> ([Finding], [ServerLoad]) {
+    private static func redis(_ parts: NodeParts, _ settings: GatewaySettings) -> Answers {
         do {
             let limits = settings.limits
             let reactor = try Reactor(wake: try Wake())
@@ -180,6 +190,7 @@ enum Preflight {
             var broken: [Finding] = []
             var loads: [ServerLoad] = []
             var nodes: [Finding] = []
+            var others: [NodeEntry] = []
             let survey = LoadSurvey(context, parts.redis, prefix: settings.keys.prefix)
             let table = parts.library.table
             var target = parts.redis
@@ -201,7 +212,9 @@ enum Preflight {
                             take(value.flatMap { ASCII.decimal($0) })
                         }
                     }
-                    if let link { Preflight.ask(link, settings.keys, boundMs: limits.clockMs) { nodes = $0 } }
+                    if let link {
+                        Preflight.ask(link, settings.keys, boundMs: limits.clockMs) { (others, nodes) = ($0, $1) }
+                    }
                     ask("min-replicas-to-write") { replicas.leastReplicas = $0 }
                     ask("repl-backlog-ttl") { replicas.backlogSeconds = $0 }
                     // The link loads all scripts first, so the answer arrives after each of them was tried.
@@ -222,23 +235,26 @@ enum Preflight {
             survey.stop()
             link?.stop()
             link = nil
-            let sentinels: [Finding]
-            if case .sentinel(let group) = parts.redis.url.endpoint {
-                sentinels = judge(group, servers.watch?.report ?? SentinelReport())
-            } else {
-                sentinels = []
-            }
+            let sentinels = sentinels(parts, servers)
             servers.stop()
             guard let facts = found else {
                 let reason = failure.map { "\($0.metricLabel) \($0.detail)" } ?? "no answer"
-                return (sentinels + [Finding(.wrong, "Redis at \(parts.redis.url) cannot be used: \(reason)")], [])
+                return Answers(
+                    findings: sentinels + [Finding(.wrong, "Redis at \(parts.redis.url) cannot be used: \(reason)")])
             }
             let node = Finding(.wrong, "the server is a node of a cluster: name it by redis+cluster://")
             let said = judge(facts) + layout(parts) + judge(facts, replicas, wait: settings.redisWait) + nodes
-            return (sentinels + said + broken + (facts.isNodeOfCluster ? [node] : []), loads)
+            let findings = sentinels + said + broken + (facts.isNodeOfCluster ? [node] : [])
+            return Answers(findings: findings, loads: loads, others: others)
         } catch {
-            return ([Finding(.wrong, "cannot look at Redis: \(error)")], [])
+            return Answers(findings: [Finding(.wrong, "cannot look at Redis: \(error)")])
         }
+    }
+
+    /// The findings about the Sentinels, where some watch the master.
+    private static func sentinels(_ parts: NodeParts, _ servers: LocalServers) -> [Finding] {
+        guard case .sentinel(let group) = parts.redis.url.endpoint else { return [] }
+        return judge(group, servers.watch?.report ?? SentinelReport())
     }
 
     /// The key layout.

@@ -13,6 +13,8 @@ struct UpgradeStep: Sendable {
         var servers: [ServerLoad]
         /// The user as which gateways log in at Redis.
         var user: String
+        /// The live processes.
+        var others: [NodeEntry] = []
     }
 
     /// The fault and its effect: one or two sentences.
@@ -51,13 +53,26 @@ struct UpgradeStep: Sendable {
             }),
     ]
 
-    /// The output of `check --upgrade`, line by line.
+    /// The output of `check --upgrade` where no Redis could be asked.
+    static let unknown = ["upgrade: not known until the errors above are mended; then run this command again"]
+
+    /// The output of `check --upgrade`, line by line: what is changed before a process is replaced comes first.
     static func report(_ facts: Facts) -> [String] {
         let due = all.filter { !$0.places(facts).isEmpty }
-        guard !due.isEmpty else { return ["upgrade: nothing is to be changed"] }
+        let moves = VersionMove(facts.others).steps
+        let count = due.count + moves.count
+        guard count > 0 else { return ["upgrade: nothing is to be changed"] }
+        return lines(due, of: count, facts)
+            + moves.enumerated().map { "upgrade, step \(due.count + $0 + 1) of \(count): \($1)" }
+            + ["Then run this command again."]
+    }
+
+    /// The steps for the servers, with their commands.
+    private static func lines(_ due: [UpgradeStep], of count: Int, _ facts: Facts) -> [String] {
+        guard !due.isEmpty else { return [] }
         var lines: [String] = []
         for (index, step) in due.enumerated() {
-            lines.append("upgrade, step \(index + 1) of \(due.count): \(step.words)")
+            lines.append("upgrade, step \(index + 1) of \(count): \(step.words)")
             for place in step.places(facts) {
                 let client = "redis-cli " + UpgradeStep.address(place) + " --user operator --askpass "
                 lines += step.commands(facts).map { "  " + client + $0 }
@@ -65,8 +80,7 @@ struct UpgradeStep: Sendable {
         }
         return lines + [
             "Type these as a user that may administer Redis. Where Redis cannot write its ACL file, as in a container, ACL SAVE"
-                + " is refused: change the lines of these users in the file, too.",
-            "Then run this command again.",
+                + " is refused: change the lines of these users in the file, too."
         ]
     }
 

@@ -30,6 +30,54 @@ import Testing
             ])
     }
 
+    private func node(_ kind: NodeEntry.Kind, _ version: String) -> NodeEntry {
+        var entry = NodeEntry(kind, name: Array("\(kind)\(version)".utf8))
+        entry.version = version
+        return entry
+    }
+
+    @Test func processesOfAnotherVersionAreReplacedInTheirOrderBehindTheStepsForServers() {
+        let others = [
+            node(.gateway, "0.9.0"), node(.worker, "0.9.0"), node(.worker, "0.8.0"), node(.courier, "1.0.0-rc.1"),
+            node(.gateway, "1.0.0"),
+        ]
+        #expect(
+            VersionMove(own: "1.0.0", others).steps == [
+                "These processes have not version 1.0.0 yet: 1 worker of 0.8.0, 1 worker of 0.9.0, 1 courier of 1.0.0-rc.1,"
+                    + " 1 gateway of 0.9.0. Replace them one by one: workers first, then couriers, then gateways."
+            ])
+        #expect(
+            VersionMove(own: "1.0.0", [node(.gateway, "1.1.0"), node(.gateway, "1.1.0")]).steps == [
+                "These processes are of a later version than this one, 1.0.0: 2 gateways of 1.1.0. To roll back,"
+                    + " replace them one by one: gateways first, then couriers, then workers."
+            ])
+        #expect(VersionMove(own: "1.0.0", [node(.gateway, "1.0.0")]).steps.isEmpty)
+        let facts = UpgradeStep.Facts(
+            servers: [ServerLoad(place: "a:1", rights: .missing("x"), isReplica: false)], user: "ours",
+            others: [node(.worker, "0.1.0"), node(.worker, "99.0.0")])
+        let lines = UpgradeStep.report(facts)
+        let numbers = lines.filter { $0.hasPrefix("upgrade") }.map { $0.prefix(20) }
+        #expect(numbers == ["upgrade, step 1 of 3", "upgrade, step 2 of 3", "upgrade, step 3 of 3"])
+        #expect(lines.last == "Then run this command again.")
+    }
+
+    /// The order of semver.org, section 11, and builds of one version.
+    @Test func versionsAreOrderedAsTheirStandardSays() {
+        let ordered = [
+            "0.9.0", "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-beta", "1.0.0-beta.2", "1.0.0-beta.11",
+            "1.0.0-rc.1", "1.0.0", "1.0.1", "1.2.0", "1.10.0", "2.0.0-rc-2", "2.0.0",
+        ]
+        for (left, earlier) in ordered.enumerated() {
+            for (right, later) in ordered.enumerated() {
+                let isEarlier = VersionNumber(earlier).isEarlier(than: VersionNumber(later))
+                #expect(isEarlier == (left < right), "\(earlier) \(later)")
+            }
+        }
+        #expect(!VersionNumber("1.0.0+next").isEarlier(than: VersionNumber("1.0.0")))
+        #expect(!VersionNumber("1.0.0").isEarlier(than: VersionNumber("1.0.0+next")))
+        #expect(VersionNumber("x").isEarlier(than: VersionNumber("0.1.0")))
+    }
+
     @Test func checkFailsOnlyWhereAServerSaidThatARightIsMissing() {
         func verdicts(_ rights: LoadRights...) -> [Preflight.Verdict] {
             let loads = rights.map { ServerLoad(place: "a:1", rights: $0, isReplica: false) }
