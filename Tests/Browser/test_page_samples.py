@@ -102,6 +102,41 @@ def test_the_web_page(site, page):
     assert page.get_by_text("some messages are missing").count() == 0
 
 
+def test_a_page_that_shows_what_came_before(site, page):
+    """A page that was opened later was empty, and no page of the documentation said how to begin earlier."""
+    whole = site.text("docs/build/web.md#the-page:html")
+    [line] = [line for line in whole.splitlines() if line.lstrip().startswith("for await")]
+    site.write(index_html=whole.replace(line, site.text("docs/build/web.md#earlier-messages:javascript")))
+    page = site.open(page, "ann")
+    talks(page, site)
+    other = page.context.new_page()
+    site.open(other, "bob")
+    other.locator("li", has_text="from the page").wait_for()
+    site.gateway.publish("room:1", "message", {"text": "the newest"})
+    other.get_by_text("the newest").wait_for()
+    assert other.locator("li").all_inner_texts() == ["from a backend", "from the page", "the newest"]
+
+
+def test_a_page_that_shows_a_message_at_once(site, page):
+    """While the gateway is away the message stands there as unsent, then once as sent."""
+    elements = site.text("docs/build/web.md#the-page:html").partition("<script")[0]
+    site.write(index_html=elements + site.text("docs/build/web.md#show-a-message-at-once:html"))
+    page.tolerated.append("ERR_CONNECTION_REFUSED")
+    page = site.open(page, "ann")
+    talks(page, site)
+    port = site.gateway.address()[1]
+    site.gateway.stop()
+    page.get_by_text("connecting", exact=True).wait_for()
+    page.get_by_label("Message").fill("while it was away")
+    page.get_by_role("button", name="Send").click()
+    page.get_by_text("while it was away (sending)").wait_for()
+    arguments = site.gateway.arguments
+    arguments[arguments.index("--listen") + 1] = f"127.0.0.1:{port}"
+    site.gateway.start().wait_ready()
+    page.get_by_text("while it was away", exact=True).wait_for()
+    assert page.locator("li").all_inner_texts() == ["from a backend", "from the page", "while it was away"]
+
+
 def test_the_react_page(site, page):
     for path in REACT:
         assert path.exists(), f"{path} is missing (scripts/packages.sh test installs it)"

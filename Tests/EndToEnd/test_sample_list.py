@@ -24,7 +24,8 @@ RUN = {
         "docs/settings.md#the-config-file:json"],
     BROWSER: [
         "docs/build/react.md#", "docs/build/web.md#the-page:html", "docs/build/web.md#only-listening:",
-        "docs/build/web.md#who-is-here:", "docs/clients.md#javascript:javascript",
+        "docs/build/web.md#who-is-here:", "docs/build/web.md#earlier-messages:",
+        "docs/build/web.md#show-a-message-at-once:", "docs/clients.md#javascript:javascript",
         "docs/clients.md#plain-json-over-a-websocket:javascript", "docs/clients.md#event-streams:javascript",
         "docs/protocol/event-streams.md#", "clients/js/README.md#the-javascript-client:javascript"],
     "EndToEnd/test_event_stream.py": ["docs/clients.md#event-streams:python"],
