@@ -39,7 +39,8 @@ RUN = {
     "Browser/test_js_samples.py": ["clients/js/README.md#in-a-page:html", "clients/js/README.md#with-react:"],
     "EndToEnd/test_js_samples.py": ["clients/js/README.md#the-javascript-client:javascript"],
     "EndToEnd/test_pack_tests.py": ["docs/scripts/later.md#", "docs/scripts/testing.md#a-first-test:json"],
-    "EndToEnd/test_swift_guide.py": ["Sources/SwitchboardClient/SwitchboardClient.docc/"],
+    "EndToEnd/test_swift_guide.py": [
+        "Sources/SwitchboardClient/SwitchboardClient.docc/", "docs/build/phone.md#the-app:swift"],
     "../scripts/client-package.sh": ["README.md#see-it-work:swift", "docs/clients.md#swift:swift"],
 }
 # Samples, or the beginnings of their names, that are only read, by the reason.
@@ -60,7 +61,8 @@ READ = {
         "docs/emitters.md#backends-that-use-redis-emitter:js", "docs/clients.md#socketio:swift",
         "docs/clients.md#supabase:swift"],
     "its compiler is not on the machine of the tests": [
-        "docs/build/kotlin.md#the-client:kotlin", "docs/publish.md#go:go", "docs/build/phone.md#in-the-simulator:"],
+        "docs/build/kotlin.md#the-client:kotlin", "docs/publish.md#go:go", "docs/build/phone.md#in-the-simulator:",
+        "docs/build/phone.md#what-the-app-tells-the-library:swift"],
     "it is what `make` or the binary does, which other tests start": [
         "README.md#switchboard:text", "README.md#operate-it:text", "docs/start.md#1-run-it:text",
         "docs/build/web.md#the-page:text", "bench/README.md#", "docs/capacity.md#capacity:text",
