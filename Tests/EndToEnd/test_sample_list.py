@@ -38,6 +38,7 @@ RUN = {
     "EndToEnd/test_operator_scripts.py": ["docs/scripts/tutorial.md#", "docs/scripts/body.md#answers-of-services-"],
     "Browser/test_js_samples.py": ["clients/js/README.md#in-a-page:html", "clients/js/README.md#with-react:"],
     "EndToEnd/test_js_samples.py": ["clients/js/README.md#the-javascript-client:javascript"],
+    "EndToEnd/test_dev_scripts.py": ["docs/scripts/testing.md#try-it-by-hand:sh"],
     "EndToEnd/test_pack_tests.py": ["docs/scripts/later.md#", "docs/scripts/testing.md#a-first-test:json"],
     "EndToEnd/test_swift_guide.py": [
         "Sources/SwitchboardClient/SwitchboardClient.docc/", "docs/build/phone.md#the-app:swift"],
@@ -65,6 +66,7 @@ READ = {
         "docs/build/phone.md#what-the-app-tells-the-library:swift"],
     "it is what `make` or the binary does, which other tests start": [
         "README.md#switchboard:text", "README.md#operate-it:text", "docs/start.md#1-run-it:text",
+        "docs/scripts/testing.md#try-it-by-hand:text",
         "docs/build/web.md#the-page:text", "bench/README.md#", "docs/capacity.md#capacity:text",
         "docs/emitters.md#backends-that-use-redis-emitter:text"],
     "it is typed as root at a machine of its own; the files that it installs are run by tests": [
