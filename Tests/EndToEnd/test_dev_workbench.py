@@ -46,6 +46,14 @@ def test_data_stay_between_two_runs_and_fresh_deletes_them(tmp_path):
         store.close()
 
 
+def test_the_certificate_is_one_that_apples_systems_take(tmp_path):
+    """They refuse a TLS server whose certificate does not say `serverAuth`, even when it is trusted."""
+    with RunningGateway(tmp_path / "dev", QUIET):
+        said = subprocess.run(["openssl", "x509", "-noout", "-ext", "extendedKeyUsage,basicConstraints", "-in",
+                               tmp_path / "dev/.switchboard/cert.pem"], capture_output=True, text=True, check=True)
+    assert "TLS Web Server Authentication" in said.stdout and "CA:TRUE" in said.stdout, said.stdout
+
+
 def test_data_that_redis_cannot_read_are_told(tmp_path):
     with RunningGateway(tmp_path / "dev", QUIET) as gateway:
         assert asked(gateway, "GET", "/v1/topics/shop:a").status_code == 200
