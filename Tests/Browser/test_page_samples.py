@@ -14,6 +14,7 @@ from Fixtures.clients.tokens import SECRET, sign
 from Fixtures.processes.gateway import Gateway
 from Fixtures.redis.server import RedisServer
 from Fixtures.samples import ROOT, sample
+from Fixtures.waiting import eventually
 
 # Debian's packages of React; a page has them by an import map, as a bundler would resolve them.
 REACT = [Path("/usr/share/nodejs/react/umd/react.development.js"),
@@ -102,21 +103,6 @@ def test_the_web_page(site, page):
     assert page.get_by_text("some messages are missing").count() == 0
 
 
-def test_a_page_that_shows_what_came_before(site, page):
-    """A page that was opened later was empty, and no page of the documentation said how to begin earlier."""
-    whole = site.text("docs/build/web.md#the-page:html")
-    [line] = [line for line in whole.splitlines() if line.lstrip().startswith("for await")]
-    site.write(index_html=whole.replace(line, site.text("docs/build/web.md#earlier-messages:javascript")))
-    page = site.open(page, "ann")
-    talks(page, site)
-    other = page.context.new_page()
-    site.open(other, "bob")
-    other.locator("li", has_text="from the page").wait_for()
-    site.gateway.publish("room:1", "message", {"text": "the newest"})
-    other.get_by_text("the newest").wait_for()
-    assert other.locator("li").all_inner_texts() == ["from a backend", "from the page", "the newest"]
-
-
 def test_a_page_that_shows_a_message_at_once(site, page):
     """While the gateway is away the message stands there as unsent, then once as sent."""
     elements = site.text("docs/build/web.md#the-page:html").partition("<script")[0]
@@ -137,12 +123,15 @@ def test_a_page_that_shows_a_message_at_once(site, page):
     assert page.locator("li").all_inner_texts() == ["from a backend", "from the page", "while it was away"]
 
 
-def test_the_react_page(site, page):
+def write_react(site, change=("", "")) -> None:
+    """The three files of the page with an import map; `change` is made in the component."""
     for path in REACT:
         assert path.exists(), f"{path} is missing (scripts/packages.sh test installs it)"
         shutil.copy(path, site.directory)
     (site.directory / "useTopic.js").write_text(site.text("docs/build/react.md#the-hook:javascript"))
-    (site.directory / "Room.js").write_text(site.text("docs/build/react.md#a-component:javascript"))
+    component = site.text("docs/build/react.md#a-component:javascript")
+    assert change[0] in component
+    (site.directory / "Room.js").write_text(component.replace(*change))
     (site.directory / "main.js").write_text(site.text("docs/build/react.md#one-client-for-the-page:javascript"))
     (site.directory / "react.js").write_text(
         "export const { createElement, useEffect, useReducer, useState } = React;")
@@ -152,6 +141,10 @@ def test_the_react_page(site, page):
         <script type="importmap">{"imports": {"react": "./react.js", "react-dom/client": "./react-dom.js",
             "switchboard-client": "./switchboard.js"}}</script>
         <script type="module" src="main.js"></script>""")
+
+
+def test_the_react_page(site, page):
+    write_react(site)
     talks(site.open(page, "ann"), site)
 
 
@@ -183,17 +176,76 @@ def test_an_event_source(site, page, name):
     says("4321")
 
 
+def in_module(page, site, text: str, **names) -> None:
+    """Runs a part of a program in a page that has a started client, and the given names."""
+    values = {"url": "wss://%s:%d/ws" % site.gateway.address(), "token": sign(SECRET, "ann")} | names
+    page.evaluate("""([text, values]) => { (async () => {
+        const { SwitchboardClient } = await import("./switchboard.js");
+        const { url, token } = values;
+        const client = window.client = new SwitchboardClient(url, { token });
+        client.start();
+        const show = (line) => console.log("shown", line);
+        await new (Object.getPrototypeOf(async function () {}).constructor)("client", "token", "show", text)(
+            client, token, show);
+    })(); }""", [text, values])
+
+
+def test_what_was_said_before(site, page):
+    """A page that opens late shows what the log has, then each new event, and none twice."""
+    for number in range(3):
+        site.gateway.publish("room:1", "message", {"text": f"before {number}"})
+    page = site.open(page, "ann", "/switchboard.js")
+    says = console(page)
+    in_module(page, site, site.text("docs/build/web.md#what-was-said-before:javascript"))
+    says("before 2")
+    site.gateway.publish("room:1", "message", {"text": "after"})
+    says("after")
+    shown = page.evaluate("() => window.said.filter((line) => line.startsWith('\"shown\"'))")
+    assert [line.split('"')[3] for line in shown] == ["before 0", "before 1", "before 2", "after"]
+
+
+def test_what_was_said_before_in_a_new_topic(site, page):
+    """A topic without an event has no epoch yet; the page begins with the first event."""
+    page = site.open(page, "ann", "/switchboard.js")
+    says = console(page)
+    in_module(page, site, site.text("docs/build/web.md#what-was-said-before:javascript"))
+    eventually(lambda: site.gateway.metric("switchboard_sessions") == 1, 10, "the page")
+    page.wait_for_function("() => window.client.status.isReady")
+    site.gateway.publish("room:1", "message", {"text": "first"})
+    says("first")
+
+
+@pytest.mark.parametrize("kind", ["web", "react"])
+def test_a_refused_message_goes_back_to_its_reader(site, page, kind):
+    """The page says why, and the text is still there."""
+    if kind == "react":
+        write_react(site, change=('topic, "message", ', 'topic, "no name", '))
+    else:
+        text = site.text("docs/build/web.md#the-page:html")
+        assert text.count('"message", { text }') == 1
+        site.write(index_html=text.replace('"message", { text }', '"no name", { text }'))
+    page = site.open(page, "ann")
+    page.get_by_text("connected", exact=True).wait_for()
+    page.get_by_label("Message").fill("not lost")
+    page.get_by_role("button", name="Send").click()
+    page.get_by_text("not sent: ").wait_for()
+    assert page.get_by_label("Message").input_value() == "not lost"
+
+
+def test_a_page_of_another_origin_sees_no_more_than_unreachable(site, page):
+    """A browser keeps the 403 from the page, so docs/build/web.md sends its reader to the gateway's log."""
+    page.tolerated.append("403")
+    page.goto(site.origin.replace("localhost", "127.0.0.1") + "/switchboard.js")
+    in_module(page, site, "")
+    page.wait_for_function("() => window.client.status.reason")
+    assert page.evaluate("() => window.client.status.reason.code") == "unreachable"
+    assert "an origin was refused" in site.gateway.log_text
+
+
 def test_presence(site, page):
     page = site.open(page, "ann", "/switchboard.js")
     says = console(page)
-    text = site.text("docs/build/web.md#who-is-here:javascript")
-    url = "wss://%s:%d/ws" % site.gateway.address()
-    page.evaluate("""([text, url, token]) => { (async () => {
-        const { SwitchboardClient } = await import("./switchboard.js");
-        const client = new SwitchboardClient(url, { token });
-        client.start();
-        await new (Object.getPrototypeOf(async function () {}).constructor)("client", text)(client);
-    })(); }""", [text, url, sign(SECRET, "ann")])
+    in_module(page, site, site.text("docs/build/web.md#who-is-here:javascript"))
     says('"user":"ann"')
     says('"typing":false')
 

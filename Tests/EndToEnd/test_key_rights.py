@@ -10,6 +10,7 @@ import pytest
 
 from Fixtures.processes.gateway import API_KEY, error_code
 from Fixtures.processes.node import BINARY, ENVIRONMENT
+from Fixtures.samples import sample
 from Fixtures.waiting import eventually
 
 KEYS = {name: f"{name}-key-0123456789abcdef" for name in ("reader", "writer", "both", "tapper")}
@@ -51,6 +52,20 @@ def test_a_key_that_may_read_writes_nothing(narrowed):
         client.refused("add_points", {"challengeId": "c", "userId": "ann", "points": 1}, "forbidden")
         client.subscribe("phoenix:1")
         client.refused("track", {"topic": "phoenix:1", "meta": {}}, "forbidden")
+
+
+def test_the_lines_of_the_page_make_a_key(gateway, tmp_path):
+    """docs/keys.md promised to say how keys are made; the lines are run without the reload of a unit."""
+    *lines, reload = sample("docs/keys.md#api-keys:text").splitlines()
+    assert reload.startswith("systemctl reload ")
+    file = tmp_path / "made"
+    text = "\n".join(lines).replace("/etc/switchboard/api-keys", str(file))
+    done = subprocess.run(["bash", "-euc", text], capture_output=True, text=True, check=True, timeout=30)
+    key, [line] = done.stdout.strip(), file.read_text().splitlines()
+    assert line.startswith("orders:sha256:") and key not in line
+    made = gateway(keys=[line])
+    assert set(statuses(made, key, READS).values()) == {200}
+    assert set(statuses(made, key[:-1], READS).values()) == {401}
 
 
 def test_a_key_that_may_write_reads_nothing(narrowed):

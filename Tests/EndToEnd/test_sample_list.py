@@ -19,19 +19,21 @@ RUN = {
         "docs/build/from-supabase.md#1-keys-and-tokens:json", "docs/build/from-supabase.md#3-replace-postgres-changes:",
         "docs/build/phone.md#a-gateway-that-the-phone-reaches:sh", "docs/build/web.md#tokens:python",
         "deploy/README.md#install-the-package:json", "docs/clients.md#supabase:json", "docs/limits.md#limits:json",
-        "docs/namespaces.md#sockets-by-path:json", "docs/run/cluster.md#starting-on-a-cluster:json",
+        "docs/namespaces.md#namespaces-and-sockets:json", "docs/namespaces.md#sockets-by-path:json",
+        "docs/run/cluster.md#starting-on-a-cluster:json",
         "docs/run/sentinel.md#setting-it-up:json", "docs/run/sentinel.md#setting-it-up:sh",
         "docs/settings.md#the-config-file:json"],
     BROWSER: [
         "docs/build/react.md#", "docs/build/web.md#the-page:html", "docs/build/web.md#only-listening:",
-        "docs/build/web.md#who-is-here:", "docs/build/web.md#earlier-messages:",
+        "docs/build/web.md#what-was-said-before:", "docs/build/web.md#who-is-here:",
         "docs/build/web.md#show-a-message-at-once:", "docs/clients.md#javascript:javascript",
         "docs/clients.md#plain-json-over-a-websocket:javascript", "docs/clients.md#event-streams:javascript",
-        "docs/protocol/event-streams.md#", "clients/js/README.md#the-javascript-client:javascript"],
+        "docs/protocol/event-streams.md#event-streams:js", "clients/js/README.md#the-javascript-client:javascript"],
     "EndToEnd/test_event_stream.py": ["docs/clients.md#event-streams:python"],
     "EndToEnd/test_socketio.py": ["docs/clients.md#socketio:python"],
     "EndToEnd/test_phoenix.py": ["docs/clients.md#supabase:python"],
     "EndToEnd/test_types_of_commands.py": ["docs/clients.md#types-of-commands:"],
+    "EndToEnd/test_key_rights.py": ["docs/keys.md#api-keys:text"],
     "EndToEnd/test_top.py": ["docs/top.md#all-nodes-in-a-terminal:sh", "docs/top.md#a-user-of-redis-for-it:text"],
     "EndToEnd/test_backups.py": ["docs/operations.md#backing-up-and-restoring-redis:"],
     "EndToEnd/test_call_out.py": ["docs/scripts/body.md#calls-of-services-outside:lua", "docs/courier.md#calls:lua"],
@@ -49,7 +51,8 @@ READ = {
     "a shape, or a drawing, which nothing can run": [
         "ARCHITECTURE.md#the-picture:text", "CONTRIBUTING.md#commits:text", "docs/courier.md#webhooks:",
         "docs/emitters.md#the-bytes:text", "docs/top.md#the-screen:text", "docs/protocol/presence.md#the-messages:json",
-        "docs/push.md#what-is-pushed:json", "docs/scripts/testing.md#test-a-pack:text",
+        "docs/push.md#what-is-pushed:json", "docs/protocol/event-streams.md#event-streams:text",
+        "docs/scripts/testing.md#test-a-pack:text",
         "docs/why-not.md#why-did-a-user-not-get-an-event:json"],
     "lines of a header or a body without the rest": [
         "docs/scripts/body.md#members:text", "docs/scripts/body.md#tokens:text", "docs/scripts/header.md#",
@@ -63,7 +66,7 @@ READ = {
         "docs/clients.md#supabase:swift"],
     "its compiler is not on the machine of the tests": [
         "docs/build/kotlin.md#the-client:kotlin", "docs/publish.md#go:go", "docs/build/phone.md#in-the-simulator:",
-        "docs/build/phone.md#what-the-app-tells-the-library:swift"],
+        "docs/build/phone.md#background-and-network:swift"],
     "it is what `make` or the binary does, which other tests start": [
         "README.md#switchboard:text", "README.md#operate-it:text", "docs/start.md#1-run-it:text",
         "docs/scripts/testing.md#try-it-by-hand:text",
@@ -74,7 +77,7 @@ READ = {
         "deploy/README.md#containers:text", "docs/alerts.md#alerts:text",
         "docs/run/cluster.md#starting-on-a-cluster:text", "docs/run/cluster.md#adding-a-master:text",
         "docs/run/sentinel.md#setting-it-up:text", "docs/run/sentinel.md#moving-the-master:text",
-        "docs/upgrade.md#upgrading-and-rolling-back:text"],
+        "docs/upgrade.md#redis-users-of-an-earlier-version:text"],
     "its request, with another address, is made by the tests of its route or its keys": [
         "docs/courier.md#", "docs/dead-letters.md#", "docs/erasure.md#erasing-a-user:sh", "docs/fleet.md#",
         "docs/metrics.md#metrics:text", "docs/push.md#sending:text", "docs/readiness.md#", "docs/rights.md#rights:text",

@@ -205,10 +205,10 @@ def test_a_token_of_a_backend(place, app, page, heading):
 
 
 def test_the_frames_of_the_kotlin_page(app):
-    """Each frame of the table, and the publish below it, played by a bare WebSocket."""
+    """Each frame of the table, the publish and the new token below it, played by a bare WebSocket."""
     text = (ROOT / "docs/build/kotlin.md").read_text()
     frames = [json.loads(frame) for frame in re.findall(r"`(\{\"event\".*?\}|\{\"topic\".*?\})`", text)]
-    subscribe, subscribed, event, again, publish, ack = frames
+    subscribe, subscribed, event, again, publish, ack, authenticate = frames
     with app.client(token=sign(SECRET, "kotlin")) as client:
         client.send_raw(json.dumps(subscribe))
         first = client.receive()
@@ -221,6 +221,9 @@ def test_the_frames_of_the_kotlin_page(app):
         assert {"ack", "message"} == {answer["event"] for answer in answers}
         [done] = [answer for answer in answers if answer["event"] == "ack"]
         assert set(done) == set(ack) and set(done["data"]) == set(ack["data"])
+        authenticate["data"]["token"] = sign(SECRET, "kotlin")
+        client.send_raw(json.dumps(authenticate))
+        assert client.receive()["event"] == "authenticated"
     again["data"]["since"] = {"epoch": first["data"]["epoch"], "offset": heard["offset"]}
     with app.client(token=sign(SECRET, "kotlin")) as client:
         client.send_raw(json.dumps(again))
@@ -279,6 +282,20 @@ def test_a_member_of_a_pusher_channel(gateway, tmp_path, shared_server, token):
         answer = json.loads(place.run("sh", place.text("docs/build/from-pusher.md#the-auth-endpoint:sh")))
         assert answer["member"] is True
         client.subscribe("chat:1")
+
+
+def test_a_revoked_token_of_a_pusher_channel(gateway, tmp_path, shared_server, token):
+    """Taking the membership away leaves a user whose token names the topic; the page's second request does not."""
+    app = gateway(config=json.loads(sample("docs/build/from-pusher.md#the-settings:json")))
+    place = Place(tmp_path / "place", app, shared_server.socket_path)
+    user = "revoked-ann"  # other tests have a token of `ann` in the same second
+    with app.client(token=token(user, topics=["chat:1"])) as client, app.http() as http:
+        client.subscribe("chat:1")
+        assert http.delete(f"/v1/topics/chat:1/members/{user}").status_code == 200
+        app.publish("chat:1", "message", {"text": "still here"})
+        client.expect("message", data={"text": "still here"})
+        place.run("sh", place.text("docs/build/from-pusher.md#the-auth-endpoint:sh:2", **{'"ann"': f'"{user}"'}))
+        client.expect_close(4401, after=("error",))
 
 
 def test_a_publisher_of_centrifugo_moves(gateway, tmp_path, shared_server, token):
@@ -346,7 +363,8 @@ def test_the_files_of_a_group_are_for_machines(tmp_path):
     "deploy/README.md#install-the-package:json", "docs/build/from-supabase.md#1-keys-and-tokens:json",
     "docs/clients.md#supabase:json",
     "docs/build/from-centrifugo.md#the-settings:json", "docs/limits.md#limits:json",
-    "docs/namespaces.md#sockets-by-path:json", "docs/run/cluster.md#starting-on-a-cluster:json",
+    "docs/namespaces.md#namespaces-and-sockets:json", "docs/namespaces.md#sockets-by-path:json",
+    "docs/run/cluster.md#starting-on-a-cluster:json",
     "docs/run/sentinel.md#setting-it-up:json", "docs/settings.md#the-config-file:json"])
 def test_settings_of_a_page_are_settings(name, tmp_path, shared_server):
     """`check` reads the file; what it says about this machine and its Redis does not count."""

@@ -32,7 +32,7 @@ def listed():
             life = re.match(r"(\d+|an?|`log\.seconds`) ?(minute|hour|day|week|year)?", cells[2])
             seconds = None
             if life and life[1] == "`log.seconds`":
-                seconds = 86_400 * 9 // 8 + 60 + (3_600 if "an hour" in cells[2] else 0)
+                seconds = 86_400 * 9 // 8 + 60 + (86_400 if "and a day" in cells[2] else 0)
             elif life:
                 seconds = SECONDS[life[2]] * (1 if life[1] in ("a", "an") else int(life[1]))
             for key in re.findall(r"`([^`]+)`", cells[0]):

@@ -30,7 +30,7 @@ public struct Kept: Equatable, Sendable {
             until: "a day"),
         Kept(
             keys: "*:*#meta", what: "the position of a topic with the user's id in its name",
-            until: "`log.seconds` after the topic's last event, and an hour"),
+            until: "`log.seconds` after the topic's last event, and a day"),
         Kept(
             keys: "*:*#here", what: "presence that the user's clients said of themselves, with texts",
             until: "until the last session ends, at most 5 minutes more"),

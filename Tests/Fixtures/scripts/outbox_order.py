@@ -17,7 +17,7 @@ PACKS = ("messaging", "people", "barbershop", "push", "nearby", "queueup", "orde
 #: Behind Redis's own clock, by which some keys end.
 START_MS = NOW_MS + 3_650 * 86_400_000
 RELAY_LATER_MS = 60_000
-POLICY = {"log_max": 5_000, "log_ttl_s": 86_400, "meta_ttl_s": 90_000}
+POLICY = {"log_max": 5_000, "log_ttl_s": 86_400, "meta_ttl_s": 172_800}  # as NamespacePolicy has it
 #: What may differ: logs, positions, operations, leases, notes about order, and what has a member by order of arrival.
 IGNORED = re.compile(r"#(log|meta|done#.*|fence|version|erased|left|freed|removed|latest|outbox|[a-z]+_at)$|^cell:")
 #: Refreshes, by what the name of a key that has changed ends with.
