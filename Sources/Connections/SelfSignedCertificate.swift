@@ -1,6 +1,8 @@
 internal import COpenSSL
 
 /// A self-signed certificate for development: ECDSA P-256, for `localhost` and the loopback addresses.
+///
+/// Its extended key usage is `serverAuth` (RFC 5280, 4.2.1.12): Apple's systems refuse a TLS server without it.
 public enum SelfSignedCertificate {
     /// Makes a key and a certificate valid from now for so many days; both PEM.
     public static func make(days: Int) throws(TLSFailure) -> (certificate: [UInt8], key: [UInt8]) {

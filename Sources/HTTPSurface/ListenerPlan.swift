@@ -89,7 +89,8 @@ public struct ListenerPlan: Sendable {
     private static func problem(_ address: HostPort, _ failure: Errno) -> StartProblem {
         let mend =
             failure == .addressInUse
-            ? ": another process listens there; end it, take another port, or give both processes --reuse-port" : ""
+            ? ": another process listens there; end it, take another port (--listen, or --port of dev), or give both "
+                + "processes --reuse-port" : ""
         return StartProblem("cannot listen on \(address): \(failure)\(mend)")
     }
 }

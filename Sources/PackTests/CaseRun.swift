@@ -10,6 +10,8 @@ struct CaseRun {
     private let testCase: TestCase
     private let path: String
     private var names = BoundNames()
+    /// Lines about what is doubtful, and fails nothing.
+    private(set) var notes: [String] = []
 
     init(_ testCase: TestCase, of path: String, player: PackPlayer) {
         (self.testCase, self.path, self.player) = (testCase, path, player)
@@ -33,6 +35,7 @@ struct CaseRun {
                 let dead = try player.takeDead()
                 checkDead(dead, step, &comparison)
                 let faults = player.takeFaults()
+                notes += player.takeNotes().map { "  \(place(line))  note: " + $0 }
                 guard comparison.differences.isEmpty else {
                     return told(comparison.differences) + faults.map { "  a script failed: " + PrintableText.clean($0) }
                 }

@@ -28,7 +28,7 @@ public struct TestRun {
                 let told = run.play()
                 let place = PrintableText.clean(file.path) + ":\(testCase.line)"
                 print((told.isEmpty ? "ok      " : "FAILED  ") + place + "  " + PrintableText.clean(testCase.name))
-                for line in told { print(line) }
+                for line in told + run.notes { print(line) }
                 if !told.isEmpty { failed += 1 }
             }
         }

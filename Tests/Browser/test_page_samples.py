@@ -103,6 +103,26 @@ def test_the_web_page(site, page):
     assert page.get_by_text("some messages are missing").count() == 0
 
 
+def test_a_page_that_shows_a_message_at_once(site, page):
+    """While the gateway is away the message stands there as unsent, then once as sent."""
+    elements = site.text("docs/build/web.md#the-page:html").partition("<script")[0]
+    site.write(index_html=elements + site.text("docs/build/web.md#show-a-message-at-once:html"))
+    page.tolerated.append("ERR_CONNECTION_REFUSED")
+    page = site.open(page, "ann")
+    talks(page, site)
+    port = site.gateway.address()[1]
+    site.gateway.stop()
+    page.get_by_text("connecting", exact=True).wait_for()
+    page.get_by_label("Message").fill("while it was away")
+    page.get_by_role("button", name="Send").click()
+    page.get_by_text("while it was away (sending)").wait_for()
+    arguments = site.gateway.arguments
+    arguments[arguments.index("--listen") + 1] = f"127.0.0.1:{port}"
+    site.gateway.start().wait_ready()
+    page.get_by_text("while it was away", exact=True).wait_for()
+    assert page.locator("li").all_inner_texts() == ["from a backend", "from the page", "while it was away"]
+
+
 def write_react(site, change=("", "")) -> None:
     """The three files of the page with an import map; `change` is made in the component."""
     for path in REACT:

@@ -3,12 +3,15 @@
 import contextlib
 import json
 import re
+import subprocess
 
 import httpx
 import pytest
 
 from Fixtures.apps.operator_scripts import script, write_scripts
 from Fixtures.processes.dev import RunningGateway, answer_of, asked
+from Fixtures.processes.node import BINARY, ENVIRONMENT
+from Fixtures.samples import sample
 from Fixtures.waiting import eventually
 
 QUIET = "--demo=false"
@@ -75,3 +78,19 @@ def test_a_fault_of_a_script_is_on_the_terminal_with_its_line(tmp_path):
     with RunningGateway(tmp_path / "dev", QUIET, "--scripts", scripts) as gateway:
         assert asked(gateway, "POST", "/v1/commands/one", {"shopId": "1"}).status_code == 500
         eventually(lambda: re.search(r"a script failed.*one\.lua:\d+", gateway.terminal), 5, "the fault")
+
+
+def test_the_tutorials_script_is_tried_by_hand(tmp_path):
+    """The tutorial showed what callers say and get, and no line to type."""
+    lend = sample("docs/scripts/tutorial.md#a-complete-script:lua")
+    scripts = write_scripts(tmp_path / "dev/umbrellas", lend_umbrella=lend)
+    with RunningGateway(tmp_path / "dev", QUIET, "--scripts", scripts) as gateway:
+        (tmp_path / "dev/.build/release").mkdir(parents=True)
+        (tmp_path / "dev/.build/release/switchboard").symlink_to(BINARY.absolute())
+        text = sample("docs/scripts/testing.md#try-it-by-hand:sh").replace(":8443", f":{gateway.port}")
+        done = subprocess.run(["sh", "-euc", text], cwd=tmp_path / "dev", capture_output=True, text=True, timeout=30,
+                              env=ENVIRONMENT)
+        assert done.returncode == 0 and '"left":11' in done.stdout, done.stdout + done.stderr
+        refused = subprocess.run(["sh", "-euc", text.rpartition("-H")[0].rstrip(" \\\n") + " --json '{}'"],
+                                 cwd=tmp_path / "dev", capture_output=True, text=True, timeout=30, env=ENVIRONMENT)
+        assert '"unauthorized"' in refused.stdout, refused.stdout + refused.stderr

@@ -46,6 +46,25 @@ def test_data_stay_between_two_runs_and_fresh_deletes_them(tmp_path):
         store.close()
 
 
+def test_the_certificate_is_one_that_apples_systems_take(tmp_path):
+    """They refuse a TLS server whose certificate does not say `serverAuth`, even when it is trusted."""
+    with RunningGateway(tmp_path / "dev", QUIET):
+        said = subprocess.run(["openssl", "x509", "-noout", "-ext", "extendedKeyUsage,basicConstraints", "-in",
+                               tmp_path / "dev/.switchboard/cert.pem"], capture_output=True, text=True, check=True)
+    assert "TLS Web Server Authentication" in said.stdout and "CA:TRUE" in said.stdout, said.stdout
+
+
+def test_a_taken_port_is_told_with_the_flag_for_another(tmp_path):
+    """"Take another port" named no flag, and dev's is not the gateway's."""
+    with RunningGateway(tmp_path / "one", QUIET) as gateway:
+        port = str(gateway.port)
+        (tmp_path / "two").mkdir()
+        second = subprocess.run([BINARY, "dev", "--port", port, QUIET], cwd=tmp_path / "two", capture_output=True,
+                                text=True, timeout=30, env=ENVIRONMENT, check=False)
+    assert second.returncode == 1
+    assert f"cannot listen on 127.0.0.1:{port}" in second.stderr and "--port" in second.stderr, second.stderr
+
+
 def test_data_that_redis_cannot_read_are_told(tmp_path):
     with RunningGateway(tmp_path / "dev", QUIET) as gateway:
         assert asked(gateway, "GET", "/v1/topics/shop:a").status_code == 200

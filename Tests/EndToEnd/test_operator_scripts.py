@@ -251,6 +251,7 @@ BODIES = {
     "undeclared argument": ("local id = args.shopID", "args.shopID is no @arg", "shopId"),
     "undeclared topic": ("emit('dj:' .. args.shopId, 'e', {})", "no @topic of the header", ""),
     "undeclared call": ("later('notify', {})", "is in no @calls", ""),
+    "undeclared event": ("emit('shop:' .. args.shopId, 'said', {})", '"said" is in no @emits', ""),
     "undeclared error": ("fail('full', 'No room')", "is in no @errors", ""),
     "Redis itself": ("redis.call('DEL', key.box)", "redis is not there", "write()"),
 }

@@ -85,6 +85,22 @@ def test_the_guides_reminders_are_told_when_they_are_due(tmp_path):
     assert said.endswith("6 cases: all passed\n")
 
 
+def test_a_refresh_that_asks_for_no_time_is_noted(tmp_path):
+    """The sweep at the end of a `wait` hid it: the tests passed, and reminders came minutes late."""
+    named = {f"script{number}": text for number, text in enumerate(blocks("later.md", "lua")) if "@command" in text}
+    [refresh] = [text for text in blocks("later.md", "lua") if "@command" not in text]
+    broken = refresh.replace(", again_ms = integer(rest[2], 0, INTEGER_MAX)}", "}")
+    assert broken != refresh
+    for text, notes in ((refresh, 0), (broken, 3)):
+        tests = blocks("later.md", "json")[0]
+        directory = pack(tmp_path / f"reminders{notes}", tests, named | {"reminders_refresh": text})
+        code, said, errors = played(directory)
+        assert (code, errors) == (0, ""), said + errors
+        found = re.findall(r"^  .*/tests/a\.json:(\d+)  note: .*again_ms$", said, re.M)
+        assert len(found) == notes, said
+        assert all('"reminder.due"' in tests.splitlines()[int(line) - 1] for line in found), said
+
+
 def test_the_guides_first_test_passes_and_tells_a_broken_script(tmp_path):
     lend = examples()["lend_umbrella"]
     directory = pack(tmp_path / "umbrellas", blocks("testing.md", "json")[0], {"lend_umbrella": lend})

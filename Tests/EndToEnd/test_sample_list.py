@@ -26,7 +26,7 @@ RUN = {
     BROWSER: [
         "docs/build/react.md#", "docs/build/web.md#the-page:html", "docs/build/web.md#only-listening:",
         "docs/build/web.md#what-was-said-before:", "docs/build/web.md#who-is-here:",
-        "docs/clients.md#javascript:javascript",
+        "docs/build/web.md#show-a-message-at-once:", "docs/clients.md#javascript:javascript",
         "docs/clients.md#plain-json-over-a-websocket:javascript", "docs/clients.md#event-streams:javascript",
         "docs/protocol/event-streams.md#event-streams:js", "clients/js/README.md#the-javascript-client:javascript"],
     "EndToEnd/test_event_stream.py": ["docs/clients.md#event-streams:python"],
@@ -40,9 +40,10 @@ RUN = {
     "EndToEnd/test_operator_scripts.py": ["docs/scripts/tutorial.md#", "docs/scripts/body.md#answers-of-services-"],
     "Browser/test_js_samples.py": ["clients/js/README.md#in-a-page:html", "clients/js/README.md#with-react:"],
     "EndToEnd/test_js_samples.py": ["clients/js/README.md#the-javascript-client:javascript"],
+    "EndToEnd/test_dev_scripts.py": ["docs/scripts/testing.md#try-it-by-hand:sh"],
     "EndToEnd/test_pack_tests.py": ["docs/scripts/later.md#", "docs/scripts/testing.md#a-first-test:json"],
     "EndToEnd/test_swift_guide.py": [
-        "docs/build/phone.md#in-the-simulator:swift", "Sources/SwitchboardClient/SwitchboardClient.docc/"],
+        "Sources/SwitchboardClient/SwitchboardClient.docc/", "docs/build/phone.md#the-app:swift"],
     "../scripts/client-package.sh": ["README.md#see-it-work:swift", "docs/clients.md#swift:swift"],
 }
 # Samples, or the beginnings of their names, that are only read, by the reason.
@@ -64,9 +65,11 @@ READ = {
         "docs/emitters.md#backends-that-use-redis-emitter:js", "docs/clients.md#socketio:swift",
         "docs/clients.md#supabase:swift"],
     "its compiler is not on the machine of the tests": [
-        "docs/build/kotlin.md#the-client:kotlin", "docs/publish.md#go:go", "docs/build/phone.md#in-the-simulator:text"],
+        "docs/build/kotlin.md#the-client:kotlin", "docs/publish.md#go:go", "docs/build/phone.md#in-the-simulator:",
+        "docs/build/phone.md#background-and-network:swift"],
     "it is what `make` or the binary does, which other tests start": [
         "README.md#switchboard:text", "README.md#operate-it:text", "docs/start.md#1-run-it:text",
+        "docs/scripts/testing.md#try-it-by-hand:text",
         "docs/build/web.md#the-page:text", "bench/README.md#", "docs/capacity.md#capacity:text",
         "docs/emitters.md#backends-that-use-redis-emitter:text"],
     "it is typed as root at a machine of its own; the files that it installs are run by tests": [

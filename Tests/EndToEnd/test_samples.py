@@ -253,6 +253,9 @@ def test_a_gateway_for_the_phone(place, app):
         with place.running("sh", tail) as program:
             eventually(heard, 30, "an event by way of the second gateway")
             assert json.loads(program.stdout.read())["data"] == {"text": "to the phone"}
+    said = subprocess.run(["openssl", "x509", "-noout", "-ext", "extendedKeyUsage,basicConstraints", "-in",
+                           place.directory / "phone-cert.pem"], capture_output=True, text=True, check=True).stdout
+    assert "TLS Web Server Authentication" in said and "CA:TRUE" in said, "iOS refuses a certificate without them"
 
 
 SOCKETIO = json.loads(sample("docs/build/from-socketio.md#1-move-the-connections:json"))

@@ -81,10 +81,26 @@ def test_the_samples_of_an_article_are_one_program(article, faults, tmp_path):
     assert faults(program, library=False) == ""
 
 
-def test_the_first_lines_of_an_app_have_right_types(faults, tmp_path):
-    program = tmp_path / "main.swift"
-    program.write_text(sample("docs/build/phone.md#in-the-simulator:swift"))
-    assert faults(program, library=False) == ""
+def test_the_package_of_the_guide_finds_the_library(tmp_path):
+    """The guide showed two lines of a manifest, and no page said what SwiftPM calls a clone: the name of its folder."""
+    (tmp_path / "switchboard").symlink_to(ROOT)
+    program = tmp_path / "app/Sources/App/main.swift"
+    program.parent.mkdir(parents=True)
+    program.write_text("")
+    article = ARTICLES[0].parent.relative_to(ROOT) / "GettingStarted.md"
+    (tmp_path / "app/Package.swift").write_text(sample(f"{article}#add-the-package:text"))
+    done = subprocess.run([shutil.which("swift") or pytest.fail("no swift on PATH"), "package", "--package-path",
+                           tmp_path / "app", "describe", "--type", "json"], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    [target] = json.loads(done.stdout)["targets"]
+    assert target["product_dependencies"] == ["SwitchboardClient", "SwitchboardClientLinux"]
+
+
+def test_the_app_of_the_phone_has_right_types(faults, tmp_path):
+    """The page said to connect the library, and had no line of it."""
+    program = tmp_path / "RoomApp.swift"
+    program.write_text(sample("docs/build/phone.md#the-app:swift"))
+    assert faults(program) == ""
 
 
 def test_the_example_for_apple_systems_has_right_types(faults):

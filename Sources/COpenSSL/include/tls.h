@@ -113,6 +113,7 @@ static inline int swb_fill_certificate(X509 *certificate, EVP_PKEY *key, long se
                                       -1, 0) == 1 &&
            X509_set_issuer_name(certificate, name) == 1 &&
            swb_add_extension(certificate, NID_basic_constraints, "critical,CA:TRUE") == 1 &&
+           swb_add_extension(certificate, NID_ext_key_usage, "serverAuth") == 1 &&
            swb_add_extension(certificate, NID_subject_key_identifier, "hash") == 1 &&
            swb_add_extension(certificate, NID_subject_alt_name, "DNS:localhost,IP:127.0.0.1,IP:::1") == 1 &&
            X509_sign(certificate, key, EVP_sha256()) > 0;

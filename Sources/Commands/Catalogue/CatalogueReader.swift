@@ -269,9 +269,9 @@ struct CatalogueReader {
                 if script.isEmbedded {
                     leaveOut(descriptor.scriptName, reason)
                 } else {
-                    problem(
-                        descriptor.file, line,
-                        "@topic: " + reason + NearestName.hint(namespaces.sorted(), to: topic.namespace))
+                    let hint = NearestName.hint(namespaces.sorted(), to: topic.namespace)
+                    let mend = "; write it into \"namespaces\" of pack.json or of the config file"
+                    problem(descriptor.file, line, "@topic: " + reason + (hint.isEmpty ? mend : hint))
                 }
             }
         }

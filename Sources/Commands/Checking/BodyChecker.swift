@@ -170,8 +170,21 @@ struct BodyChecker {
         case "later": checkLater(index, word, descriptor.calls)
         case "step": checkLater(index, word, descriptor.steps)
         case "write": break
-        default: checkTopics(index, word)
+        default:
+            let known = problems.count
+            checkTopics(index, word)
+            if problems.count == known { checkEvent(index, word) }
         }
+    }
+
+    /// Checks that a literal name of an event is declared: clients have the types of the header's events alone.
+    private mutating func checkEvent(_ index: Int, _ word: String) {
+        let names = descriptor.emits.map(\.name)
+        guard let name = self.word(1, ofCall: index), !names.contains(name) else { return }
+        problem(
+            index,
+            "\(word): " + PrintableText.quoted(name) + " is in no @emits of the header"
+                + NearestName.hint(names, to: name))
     }
 
     private mutating func checkLater(_ index: Int, _ word: String, _ names: [String]) {

@@ -45,6 +45,8 @@ public final class PackPlayer {
     private var epochs = EpochSource()
     private var isPlaying = false
     private var marks = 0
+    /// Sentences about the present case that fail nothing.
+    var notes: [String] = []
     var refreshes: DueRefreshes {
         get { ears.refreshes }
         set { ears.refreshes = newValue }
@@ -127,6 +129,7 @@ public final class PackPlayer {
         try settleEars()
         ears.forget()
         faults.texts = []
+        notes = []
         relay.hold()
         isPlaying = true
     }
@@ -142,6 +145,15 @@ public final class PackPlayer {
         defer { faults.texts = [] }
         return faults.texts
     }
+
+    /// Sentences since the last call about what is doubtful, and fails nothing.
+    public func takeNotes() -> [String] {
+        defer { notes = [] }
+        return notes
+    }
+
+    /// The number of events since they were taken.
+    var heardCount: Int { ears.events.count }
 
     /// Reads and forgets the entries that were given up.
     public func takeDead() throws(PlayFailure) -> [Dead] {

@@ -25,6 +25,7 @@ import Testing
         ("later('b', {})", "later: \"b\" is in no @calls of the header"),
         ("emit('shop:' .. args.shopId, 'e', {})", "emit: no @topic of the header is in \"shop\""),
         ("tell_now('shop:' .. args.shopId, 'e', {})", "tell_now: no @topic of the header is in \"shop\""),
+        ("emit('user:ann', 'said', {})", "emit: \"said\" is in no @emits of the header"),
         ("fail('ful', 'x')", "fail: \"ful\" is in no @errors of the header; did you mean full?"),
         ("local t = os.time()", "os is not there: the only clock is now_ms"),
         ("emit_eech({}, 'e', {})", "emit_eech is no local and no word of a body; did you mean emit_each?"),
@@ -76,6 +77,20 @@ import Testing
     ])
     func aMistakeIsToldByItsLine(_ line: String, _ message: String) throws {
         #expect(try mistakes("local ok = 1\n\(line)\nreturn {}\n") == ["a.lua:14: " + message])
+    }
+
+    /// Clients got an event of which neither OpenAPI nor their types knew.
+    @Test func anEventOfAnotherNameIsTold() throws {
+        let body = """
+            emit('user:ann', 'box:putt', {})
+            emit_each({'user:bob'}, 'box:put', {})
+            emit('user:ann', args.shopId, {})
+
+            """
+        #expect(
+            try mistakes(body, "@emits box:put {}\n") == [
+                "a.lua:14: emit: \"box:putt\" is in no @emits of the header; did you mean box:put?"
+            ])
     }
 
     /// A call with a wrong argument passed the check, and became a dead letter once the worker made it.
@@ -137,7 +152,7 @@ import Testing
         "emit('user:' .. args.shopId, 'e', {})", "local n = args['x']", "local s = \"it's \\\" key.x\"",
     ])
     func whatIsRightIsNotTold(_ body: String) throws {
-        #expect(try mistakes(body) == [])
+        #expect(try mistakes(body, "@emits e {}\n") == [])
     }
 
     @Test(arguments: [

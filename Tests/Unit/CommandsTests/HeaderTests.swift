@@ -172,6 +172,10 @@ import Testing
         ("@topic dj:{trackId}", "@topic: {trackId} is no @arg; for an id that is none write dj:*"),
         ("@topic dj:{shopid}", "@topic: {shopid} is no @arg; for an id that is none write dj:*; did you mean shopId?"),
         ("@topic users:*", "@topic: namespace users is not configured; did you mean user?"),
+        (
+            "@topic library:*",
+            "@topic: namespace library is not configured; write it into \"namespaces\" of pack.json or of the config file"
+        ),
         ("@calls other", "@calls: there is no command other"),
         ("@calls a, a", "@calls: a is given twice"),
         ("@emits {x}", "@emits: an event's name is 1 to 64 of A-Z a-z 0-9 . _ : / -, and no word of the gateway"),
