@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from Fixtures.clients.tokens import SECRET, sign
+from Fixtures.outside.courier import Service
 from Fixtures.processes.gateway import Gateway, command
 from Fixtures.processes.node import BINARY, ENVIRONMENT
 from Fixtures.processes.ports import free_port
@@ -125,6 +126,37 @@ def test_a_publisher_waits_for_redis(gateway, server, tmp_path, language):
         assert "epoch" in program.stdout.read() and program.wait() == 0
     with app.http() as http:
         assert len(http.get("/v1/topics/room:1/events?after=0").json()["events"]) == 1
+
+
+@pytest.mark.parametrize("language", ["python", "javascript", "php"])
+def test_a_publisher_repeats_what_a_proxy_lost(place, language):
+    """A proxy answers 502 when its gateway dies under a request: the sample repeats it, under the same id."""
+    text = sample(f"docs/publish.md#{HEADINGS[language]}:{language}")
+    with Service(statuses=[502]) as proxy:
+        place.run(language, text.replace("https://127.0.0.1:8443/", proxy.url))
+    first, second = [body for _, body in proxy.asked]
+    assert first == second and first["id"]
+
+
+def test_a_publisher_in_php_says_why_nobody_answers(place):
+    """It said `no answer` for a certificate that it does not trust, as for a port at which nobody listens."""
+    text = place.text("docs/publish.md#php:php", **{"0.2, 1, 5, 10, null": "null"})
+    text = text.replace('"cafile" => ".switchboard/cert.pem"', '"verify_peer" => true')
+    done = subprocess.run(place.words("php", text), cwd=place.directory, capture_output=True,
+                          text=True, timeout=30, env=ENVIRONMENT)
+    assert done.returncode != 0 and "certificate verify failed" in done.stdout + done.stderr
+
+
+def test_a_batch(place, room):
+    """A message that is refused comes back with its error, and the others are stored."""
+    text = place.text("docs/publish.md#python:python") + place.text("docs/publish.md#a-batch:python")
+    assert place.run("python", text).splitlines()[-1] == "[]"
+    for said in ("from Python", "first of two", "second of two"):
+        room.expect("message", data={"text": said})
+    second = '"topic": "room:1", "event": "message", "data": {"text": "second'
+    assert second in text
+    said = place.run("python", text.replace(second, second.replace("room", "nowhere"))).splitlines()[-1]
+    assert "order-78-paid" in said and "'code': 'not_found'" in said and "order-78-placed" not in said
 
 
 def test_a_program_publishes_past_the_gateway(place, room):
