@@ -14,8 +14,6 @@ RUN = {
         "docs/publish.md#the-request:sh", "docs/publish.md#python:", "docs/publish.md#a-batch:",
         "docs/publish.md#node:", "docs/publish.md#php:", "docs/publish.md#straight-into-redis:",
         "docs/build/from-centrifugo.md#", "docs/build/from-pusher.md#",
-        "docs/build/from-socketio.md#1-move-the-connections:json",
-        "docs/build/from-socketio.md#1-move-the-connections:python",
         "docs/build/from-supabase.md#1-keys-and-tokens:json", "docs/build/from-supabase.md#3-replace-postgres-changes:",
         "docs/build/phone.md#a-gateway-that-the-phone-reaches:sh", "docs/build/web.md#tokens:python",
         "deploy/README.md#install-the-package:json", "docs/clients.md#supabase:json", "docs/limits.md#limits:json",
@@ -29,6 +27,9 @@ RUN = {
         "docs/clients.md#javascript:javascript",
         "docs/clients.md#plain-json-over-a-websocket:javascript", "docs/clients.md#event-streams:javascript",
         "docs/protocol/event-streams.md#event-streams:js", "clients/js/README.md#the-javascript-client:javascript"],
+    "EndToEnd/test_from_socketio.py": [
+        "docs/build/from-socketio.md#1-move-the-connections:json",
+        "docs/build/from-socketio.md#1-move-the-connections:python", "docs/build/from-socketio.md#3-turn-handlers"],
     "EndToEnd/test_event_stream.py": ["docs/clients.md#event-streams:python"],
     "EndToEnd/test_socketio.py": ["docs/clients.md#socketio:python"],
     "EndToEnd/test_phoenix.py": ["docs/clients.md#supabase:python"],

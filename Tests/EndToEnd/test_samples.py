@@ -225,17 +225,6 @@ def test_a_gateway_for_the_phone(place, app):
             assert json.loads(program.stdout.read())["data"] == {"text": "to the phone"}
 
 
-SOCKETIO = json.loads(sample("docs/build/from-socketio.md#1-move-the-connections:json"))
-
-
-def test_a_client_of_socketio_moves(gateway, tmp_path, shared_server):
-    place = Place(tmp_path / "place", gateway(config=SOCKETIO), shared_server.socket_path)
-    text = place.text("docs/build/from-socketio.md#1-move-the-connections:python")
-    with place.running("python", text) as program:
-        assert "'topic': 'room:1'" in program.stdout.readline()
-        assert program.stdout.readline() == "heard hello\n"
-
-
 def test_a_publisher_of_supabase_moves(place, room):
     place.run("sh", place.text("docs/build/from-supabase.md#3-replace-postgres-changes:sh"))
     room.expect("message", data={"text": "hello"})
