@@ -17,7 +17,10 @@ final class ClientExchange: ConnectionHandler {
     private var timer: ReactorTimer?
     /// The reason why the exchange failed; `nil` without a failure.
     private(set) var failure: String?
+    /// Whether the other side ended an open connection before ``finish()`` and without a failure.
+    private(set) var isCut = false
     private var isOpen = false
+    private var isFinished = false
 
     init(
         _ url: GatewayURL, limits: Limits, onOpen: @escaping (Connection) -> Void, onBytes: @escaping ([UInt8]) -> Void
@@ -50,6 +53,7 @@ final class ClientExchange: ConnectionHandler {
 
     /// Closes properly and ends the loop.
     func finish() {
+        isFinished = true
         connection?.close(.normal)
         reactor.stop()
     }
@@ -86,7 +90,10 @@ final class ClientExchange: ConnectionHandler {
     func deadlineReached() {}
 
     func ended(_ reason: CloseReason) {
-        guard !isOpen else { return reactor.stop() }
+        guard !isOpen else {
+            isCut = !isFinished && failure == nil
+            return reactor.stop()
+        }
         let detail = connection?.failureText ?? ""
         fail("cannot connect to \(url.authority): \(detail.isEmpty ? reason.rawValue : detail)")
     }

@@ -18,6 +18,8 @@ final class TailCommand {
     private var left: Int?
     private let key = Base64.encode(SecureRandom.bytes(16), .standard)
     private var isRefused = false
+    /// The last event printed of the one topic; `nil` before its `subscribed`, and with several topics.
+    private var position: Position?
 
     private init(_ settings: TailSettings) throws(StartProblem) {
         self.settings = settings
@@ -30,15 +32,21 @@ final class TailCommand {
         }
     }
 
-    /// Runs until `--count` events were printed, the gateway closes, or Ctrl-C.
+    /// Runs until `--count` events were printed or Ctrl-C; throws when the connection ends before.
     static func run(_ settings: TailSettings) throws(StartProblem) -> Int32 {
         let command = try TailCommand(settings)
         let exchange = try ClientExchange(
             command.url, limits: Limits(), onOpen: { command.opened($0) }, onBytes: { command.received($0) })
         command.exchange = exchange
         exchange.run(connectMs: 5_000)
-        if let failure = exchange.failure { throw StartProblem(failure) }
+        if let failure = exchange.failure { throw StartProblem(failure + command.wayOn) }
+        if exchange.isCut { throw StartProblem("the connection to \(command.url.authority) broke" + command.wayOn) }
         return command.isRefused || (command.left ?? 0) > 0 ? 1 : 0
+    }
+
+    /// How the user goes on behind the last event; empty when no single position is known.
+    private var wayOn: String {
+        position.map { "; to go on behind the last event: --since " + String(decoding: $0.text, as: UTF8.self) } ?? ""
     }
 
     private func opened(_ connection: Connection) {
@@ -118,6 +126,7 @@ final class TailCommand {
     private func show(_ payload: [UInt8]) {
         let text = String(decoding: payload, as: UTF8.self)
         let json = try? JSON(parsing: payload, limits: JSON.Limits(depthMax: 64, elementsMax: 100_000))
+        if settings.topics.count == 1, let json { follow(json.root) }
         switch json?.root["event"]?.string {
         case "subscribed", "gap", "draining":
             Terminal.error(text)
@@ -130,6 +139,20 @@ final class TailCommand {
             guard let count = left else { return }
             left = count - 1
             if count <= 1 { exchange?.finish() }
+        }
+    }
+
+    /// Moves the position as a client does (docs/protocol.md, Losing nothing).
+    private func follow(_ message: JSON.Value) {
+        let data = message["data"]
+        switch message["event"]?.string {
+        case "subscribed" where data?["recovered"]?.bool == true: position = settings.since
+        case "subscribed", "gap":
+            guard let epoch = data?["epoch"]?.stringBytes, let offset = data?["offset"]?.int else { return }
+            position = Position(epoch: epoch, offset: offset)
+        default:
+            guard let epoch = position?.epoch, let offset = message["offset"]?.int else { return }
+            position = Position(epoch: epoch, offset: offset)
         }
     }
 }

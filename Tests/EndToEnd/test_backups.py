@@ -14,6 +14,7 @@ from Fixtures.processes.gateway import Gateway
 from Fixtures.processes.node import BINARY, ENVIRONMENT
 from Fixtures.redis.contents import lasting
 from Fixtures.redis.waiting import until
+from Fixtures.waiting import pass_time
 
 PAGE = (ROOT / "docs" / "operations.md").read_text()
 
@@ -25,11 +26,11 @@ def blocks() -> list[list[str]]:
 
 
 class Terminal:
-    """Types the page's lines at a deployment of one server; what the machine has elsewhere is replaced."""
+    """Types the page's lines at the master of a deployment; what the machine has elsewhere is replaced."""
 
     def __init__(self, deployment: Deployment, place):
         self.deployment, self.place = deployment, place
-        [self.server] = deployment.servers
+        [self.server] = deployment.masters()
 
     def type(self, line: str) -> None:
         """Types one line; `# wait until it is 0` repeats it until its output says so."""
@@ -110,3 +111,40 @@ def test_a_restored_backup_has_every_key_position_and_event(pair, certificate, t
             assert not answer["recovered"] and answer["epoch"] != position["epoch"]
     finally:
         gateway.stop()
+
+
+@pytest.fixture
+def group(tmp_path):
+    """Three servers with three Sentinels."""
+    made = Deployment("sentinel", tmp_path)
+    try:
+        yield made.start()
+    finally:
+        made.stop()
+
+
+def test_a_backup_is_restored_to_a_group_with_sentinels(group, certificate, tmp_path):
+    """The order of docs/run/sentinel.md. While Sentinels ran, another server was promoted and the backup was gone."""
+    backup, restore = blocks()[:2]
+    gateway = Gateway(tmp_path / "gateway", group.url, certificate, SECRET)
+    try:
+        gateway.start().wait_ready()
+        position = write(gateway, "shop")
+        terminal = Terminal(group, tmp_path)
+        for line in backup:
+            terminal.type(line)
+        gateway.publish(ORDER, "lost", {})
+    finally:
+        gateway.stop()
+    assert group.asked(terminal.server, "xlen", f"{ORDER}#log") == position["offset"] + 1
+    for watcher in group.watchers:
+        watcher.end(signal.SIGTERM)
+    for line in restore[:-1]:
+        terminal.type(line)
+        if line.startswith("systemctl stop"):
+            pass_time(6, "Sentinels would promote another server (down-after-milliseconds)")
+    group.start()
+    assert group.masters() == [terminal.server]
+    for server in group.servers:
+        assert group.asked(server, "xlen", f"{ORDER}#log") == position["offset"]
+    terminal.type(restore[-1])

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from Fixtures.processes.gateway import API_KEY
-from Fixtures.processes.node import BINARY
+from Fixtures.processes.node import BINARY, ENVIRONMENT
 
 
 def run(*words, **options):
@@ -66,6 +66,19 @@ def test_tail_prints_events_and_resumes(gw, topic, certificate, key_file):
     assert result.returncode == 0, result.stderr
     events = [json.loads(line) for line in result.stdout.splitlines()]
     assert [event["data"]["n"] for event in events] == [2, 3]
+
+
+def test_tail_says_that_the_connection_broke(gateway, topics, certificate):
+    """It ended with 0 and without a word when its gateway was killed."""
+    topic, app = topics("shop"), gateway()
+    with subprocess.Popen([BINARY, "tail", topic, "--url", app.origin, "--ca", certificate.cert], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT) as tail:
+        assert '"subscribed"' in tail.stderr.readline()
+        last = app.publish(topic, "e", {"n": 1})
+        assert json.loads(tail.stdout.readline())["offset"] == last["offset"]
+        app.kill()
+        assert f"broke; to go on behind the last event: --since {last['epoch']}:{last['offset']}" in tail.stderr.read()
+        assert tail.wait(10) == 1
 
 
 def test_tail_says_why_it_may_not(gw, certificate, topics):

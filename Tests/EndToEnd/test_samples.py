@@ -5,86 +5,25 @@ The samples of pages in a browser are run by Tests/Browser/test_page_samples.py.
 
 import contextlib
 import json
-import os
 import re
 import shutil
-import signal
 import socket
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from Fixtures.clients.tokens import SECRET, sign
-from Fixtures.processes.gateway import API_KEY, Gateway, command
+from Fixtures.outside.courier import Service
+from Fixtures.processes.gateway import Gateway, command
 from Fixtures.processes.node import BINARY, ENVIRONMENT
 from Fixtures.processes.ports import free_port
+from Fixtures.sample_place import Place
 from Fixtures.samples import ROOT, sample
 from Fixtures.waiting import eventually
 
 PUBLISHERS = {"python": "from Python", "javascript": "from Node", "php": "from PHP", "sh": "from curl"}
 HEADINGS = {"python": "python", "javascript": "node", "php": "php", "sh": "the-request"}
-
-
-class Place:
-    """A directory as a reader has it: the clone's binary, and the state of `switchboard dev`."""
-
-    def __init__(self, directory: Path, gateway: Gateway, redis_socket: Path):
-        self.directory, self.gateway = directory, gateway
-        state = directory / ".switchboard"
-        state.mkdir(parents=True)
-        (state / "api-key").write_text(API_KEY + "\n")
-        (state / "api-keys").write_text(f"backend:{API_KEY}\n")
-        (state / "jwt-secret").write_bytes(SECRET)
-        (state / "cert.pem").symlink_to(gateway.certificate.cert)
-        (state / "redis.sock").symlink_to(redis_socket)
-        (directory / ".build/release").mkdir(parents=True)
-        (directory / ".build/release/switchboard").symlink_to(BINARY.absolute())
-        (directory / "app.json").write_text(sample("docs/start.md#1-run-it:json"))
-        (state / "ready.json").write_text(json.dumps(gateway.addresses))
-
-    def text(self, name: str, **replaced: str) -> str:
-        """A sample with this gateway's address."""
-        text = sample(name).replace("127.0.0.1:8443", "%s:%d" % self.gateway.address())
-        text = text.replace("<jwt>", sign(SECRET, "ann"))
-        for old, new in replaced.items():
-            assert old in text, f"{name} does not say {old}"
-            text = text.replace(old, new)
-        return text
-
-    @property
-    def environment(self) -> dict:
-        return ENVIRONMENT | {"NODE_EXTRA_CA_CERTS": ".switchboard/cert.pem", "SSL_CERT_FILE": ".switchboard/cert.pem"}
-
-    def words(self, language: str, text: str) -> list[str]:
-        """A command that runs a program of a language."""
-        if language in ("sh", "text"):
-            return ["sh", "-euc", text]
-        if language == "python":
-            return [sys.executable, "-u", "-c", text]
-        ending, program = {"javascript": ("mjs", "node"), "php": ("php", "php")}[language]
-        (self.directory / f"sample.{ending}").write_text(text)
-        assert shutil.which(program), f"no {program} on PATH (scripts/packages.sh test installs it)"
-        return [program, f"sample.{ending}"]
-
-    def run(self, language: str, text: str) -> str:
-        """Runs a program to its end; its output."""
-        done = subprocess.run(self.words(language, text), cwd=self.directory, capture_output=True, text=True,
-                              timeout=30, env=self.environment)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    @contextlib.contextmanager
-    def running(self, language: str, text: str):
-        """A program that does not end by itself."""
-        with subprocess.Popen(self.words(language, text), cwd=self.directory, stdout=subprocess.PIPE, text=True,
-                              env=self.environment, start_new_session=True) as program:
-            try:
-                yield program
-            finally:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(program.pid, signal.SIGKILL)
 
 
 @pytest.fixture(scope="module")
@@ -189,6 +128,37 @@ def test_a_publisher_waits_for_redis(gateway, server, tmp_path, language):
         assert len(http.get("/v1/topics/room:1/events?after=0").json()["events"]) == 1
 
 
+@pytest.mark.parametrize("language", ["python", "javascript", "php"])
+def test_a_publisher_repeats_what_a_proxy_lost(place, language):
+    """A proxy answers 502 when its gateway dies under a request: the sample repeats it, under the same id."""
+    text = sample(f"docs/publish.md#{HEADINGS[language]}:{language}")
+    with Service(statuses=[502]) as proxy:
+        place.run(language, text.replace("https://127.0.0.1:8443/", proxy.url))
+    first, second = [body for _, body in proxy.asked]
+    assert first == second and first["id"]
+
+
+def test_a_publisher_in_php_says_why_nobody_answers(place):
+    """It said `no answer` for a certificate that it does not trust, as for a port at which nobody listens."""
+    text = place.text("docs/publish.md#php:php", **{"0.2, 1, 5, 10, null": "null"})
+    text = text.replace('"cafile" => ".switchboard/cert.pem"', '"verify_peer" => true')
+    done = subprocess.run(place.words("php", text), cwd=place.directory, capture_output=True,
+                          text=True, timeout=30, env=ENVIRONMENT)
+    assert done.returncode != 0 and "certificate verify failed" in done.stdout + done.stderr
+
+
+def test_a_batch(place, room):
+    """A message that is refused comes back with its error, and the others are stored."""
+    text = place.text("docs/publish.md#python:python") + place.text("docs/publish.md#a-batch:python")
+    assert place.run("python", text).splitlines()[-1] == "[]"
+    for said in ("from Python", "first of two", "second of two"):
+        room.expect("message", data={"text": said})
+    second = '"topic": "room:1", "event": "message", "data": {"text": "second'
+    assert second in text
+    said = place.run("python", text.replace(second, second.replace("room", "nowhere"))).splitlines()[-1]
+    assert "order-78-paid" in said and "'code': 'not_found'" in said and "order-78-placed" not in said
+
+
 def test_a_program_publishes_past_the_gateway(place, room):
     assert place.run("sh", sample("docs/publish.md#straight-into-redis:sh")).strip() != "0"
     assert "offset" not in room.expect("message", data={"text": "from Redis"})
@@ -256,17 +226,6 @@ def test_a_gateway_for_the_phone(place, app):
     said = subprocess.run(["openssl", "x509", "-noout", "-ext", "extendedKeyUsage,basicConstraints", "-in",
                            place.directory / "phone-cert.pem"], capture_output=True, text=True, check=True).stdout
     assert "TLS Web Server Authentication" in said and "CA:TRUE" in said, "iOS refuses a certificate without them"
-
-
-SOCKETIO = json.loads(sample("docs/build/from-socketio.md#1-move-the-connections:json"))
-
-
-def test_a_client_of_socketio_moves(gateway, tmp_path, shared_server):
-    place = Place(tmp_path / "place", gateway(config=SOCKETIO), shared_server.socket_path)
-    text = place.text("docs/build/from-socketio.md#1-move-the-connections:python")
-    with place.running("python", text) as program:
-        assert "'topic': 'room:1'" in program.stdout.readline()
-        assert program.stdout.readline() == "heard hello\n"
 
 
 def test_a_publisher_of_supabase_moves(place, room):

@@ -229,10 +229,15 @@ struct CatalogueReader {
                 continue
             }
             let what = script.descriptor.refresh == nil ? "@command" : "@refresh"
-            problem(
-                script.descriptor.file, script.lines.line(of: .command),
-                "\(what): \(script.descriptor.name) is defined in \(other.descriptor.file.path)"
-                    + (other.isEmbedded && !script.isEmbedded ? ", and no script of your own may replace it" : ""))
+            var sentence = "\(what): \(script.descriptor.name) is defined in \(other.descriptor.file.path)"
+            if other.isEmbedded && !script.isEmbedded {
+                sentence += ", and no script of your own may replace it"
+                let pack = other.descriptor.file.pack
+                if !pack.isEmpty && pack != ScriptFile.corePack {
+                    sentence += "; take another name, or leave the pack \(pack) out of --packs"
+                }
+            }
+            problem(script.descriptor.file, script.lines.line(of: .command), sentence)
         }
     }
 

@@ -13,10 +13,13 @@ FINISH = re.search(r"^```lua\n(.*?)^```$", PAGE, re.M | re.S)[1]
 
 
 class Service:
-    """A service outside: it answers a POST by a function of the path's JSON body, and remembers what it was asked."""
+    """A service outside: it answers a POST by a function of the path's JSON body, and remembers what it was asked.
 
-    def __init__(self, answer=lambda body: body):
-        self.answer, self.asked = answer, []
+    `statuses` are those of its first answers; the later ones have 200.
+    """
+
+    def __init__(self, answer=lambda body: body, statuses=()):
+        self.answer, self.asked, self.statuses = answer, [], list(statuses)
         service = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -25,7 +28,7 @@ class Service:
                 service.asked.append((self.headers["idempotency-key"], body))
                 text = service.answer(body)
                 text = text if isinstance(text, bytes) else json.dumps(text).encode()
-                self.send_response(200)
+                self.send_response(service.statuses.pop(0) if service.statuses else 200)
                 self.send_header("content-length", str(len(text)))
                 self.end_headers()
                 self.wfile.write(text)

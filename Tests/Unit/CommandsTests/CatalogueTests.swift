@@ -126,6 +126,17 @@ import Testing
         #expect(problems(operators: [command("a"), again]) == ["scripts/own.lua:1: @command: a is defined in a.lua"])
     }
 
+    /// `switchboard dev` serves every pack, so the name of a command may be taken by a pack that nobody has chosen.
+    @Test func aNameThatAPackHasIsRefusedWithTheWayOut() {
+        let theirs = ScriptFile(name: "say", path: "talk/say.lua", bytes: command("say").bytes, pack: "talk")
+        let own = ScriptFile(name: "say", path: "scripts/say.lua", bytes: command("say").bytes)
+        #expect(
+            problems(theirs, operators: [own]) == [
+                "scripts/say.lua:1: @command: say is defined in talk/say.lua, and no script of your own may replace "
+                    + "it; take another name, or leave the pack talk out of --packs"
+            ])
+    }
+
     @Test func routesAreUniqueByMethodAndShape() {
         let one = command("a", "@http POST /v1/a/{shopId}")
         #expect(problems(one, command("b", "@http PUT /v1/a/{shopId}\n@http POST /v1/a/b")) == [])
