@@ -11,13 +11,15 @@ let folderName = Context.packageDirectory.split(separator: "/").last?.lowercased
 ///
 /// Generated files lie in a folder that has the package's name, which is that of its folder. The first prefix that fits
 /// counts; some paths are below the folder of the build when they are compared. Breadcrumbs would name the cache of the
-/// C modules, and its names depend on the folder. So would the hashes by which the compiler finds code of the build before.
+/// C modules, and its names depend on the folder. The digest of each object, by which the compiler spares work, covers
+/// the object's path; so it is left out.
 let placeless: SwiftSetting = .unsafeFlags(
     [
         "-file-prefix-map", "\(Context.packageDirectory)/.build/plugins/outputs/\(folderName)=generated",
         "-file-prefix-map", "\(Context.packageDirectory)=switchboard",
         "-file-prefix-map", ".build/plugins/outputs/\(folderName)=generated",
-        "-Xfrontend", "-no-clang-module-breadcrumbs", "-Xfrontend", "-disable-incremental-llvm-codegen",
+        "-Xfrontend", "-no-clang-module-breadcrumbs",
+        "-Xfrontend", "-disable-incremental-llvm-codegen",
     ], .when(configuration: .release))
 
 /// Settings of every Swift target: complete concurrency checking, visible `unsafe`, no warning tolerated.

@@ -94,6 +94,11 @@ def test_nothing_names_the_folder_in_which_it_was_built(released, files, tmp_pat
         found = {place for place in places if place in path.read_bytes()}
         assert not found, f"{path}: {found}"
     assert b"switchboard/Sources/Core/" in symbols[0].read_bytes()
+    # The compiler's digest of an object covers the object's path.
+    for name in PROGRAMS:
+        run("objcopy", "--dump-section", f".swift_modhash={tmp_path / name}", files / "usr/bin" / name,
+            tmp_path / "copy")
+        assert not (tmp_path / name).read_bytes().strip(b"\0"), f"{name} holds digests of paths"
 
 
 def test_programs_have_no_symbols_and_a_debugger_finds_them(released, files, tmp_path):
