@@ -358,9 +358,10 @@ def test_nothing_is_left_behind(tmp_path, number):
             "return {idle = false, again_ms = now_ms + 1000}\n")
     steps = [CALL] + ([{"wait": "5h"}] * 50 if number else [])
     directory = pack(tmp_path / "boxes", [case(*steps)], {"put": PUT, "busy": busy})
+    # A shell lets its jobs in the background ignore Ctrl-C, and each program that they start.
     process = subprocess.Popen(
         [BINARY, "test", directory], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        env=ENVIRONMENT | {"TMPDIR": str(place)})
+        env=ENVIRONMENT | {"TMPDIR": str(place)}, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     servers = []
     try:
         if number:

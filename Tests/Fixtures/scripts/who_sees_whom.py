@@ -63,7 +63,7 @@ ROWS = [
            "who must not see it", SESSIONS + "test_what_bob_says_is_not_shown_across_a_block"),
     hidden("queueup", "listening_chat", "the messages are left out for the caller",
            SESSIONS + "test_what_bob_says_is_not_shown_across_a_block"),
-    hidden("queueup", "reaction.added", "nobody is told while somebody is there who must not see it",
+    hidden("queueup", "reaction.added", "no event while somebody is there who must not see it",
            SESSIONS + "test_a_reaction_is_not_shown_while_somebody_is_there_who_must_not_see_it"),
     hidden("queueup", "queue.updated now_playing.updated", "`added_by` is the id of zeros while somebody is there who "
            "must not see it", SESSIONS + "test_a_song_stays_and_does_not_name_a_blocked_user"),
@@ -82,15 +82,15 @@ ROWS = [
           "DJ queue without a token, and it has ids alone; votes have names only where the shop has asked for them"),
     shown("barbershop", "leaderboard:moves state_challenge top around rank", "anybody reads a leaderboard without a "
           "token, and a rank is true only with all the others"),
-    shown("barbershop", "add_track follow unfollow online booking queue:update queue", OWN + ", or names nobody"),
+    shown("barbershop", "add_track follow unfollow online booking queue:update queue", OWN + ", or it has no names"),
     # Conversations
     hidden("messaging", "message:added message:modified messages:delivered messages:read",
            "the event is `messages:changed`, which says nothing; in a direct conversation there is none",
            MORE + "test_in_a_group_neither_hears_the_other"),
     hidden("messaging", "messages join_conversation", "messages, receipts and presence are left out for the caller",
            MORE + "test_in_a_group_neither_hears_the_other"),
-    hidden("messaging", "typing", "nobody is told", MORE + "test_in_a_direct_conversation_neither_hears_the_other"),
-    hidden("messaging", "presence:changed", "nobody is told", MORE + "test_presence_is_hidden_from_the_blocked"),
+    hidden("messaging", "typing", "no event", MORE + "test_in_a_direct_conversation_neither_hears_the_other"),
+    hidden("messaging", "presence:changed", "no event", MORE + "test_presence_is_hidden_from_the_blocked"),
     hidden("messaging", "conversation:updated conversations", "what is said after the block moves no list of the "
            "other", MORE + "test_in_a_group_neither_hears_the_other"),
     shown("messaging", "member:added member:removed messages:erased conversation:renamed conversation:deleted",
