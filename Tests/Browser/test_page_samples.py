@@ -210,7 +210,7 @@ def test_what_was_said_before_in_a_new_topic(site, page):
     says = console(page)
     in_module(page, site, site.text("docs/build/web.md#what-was-said-before:javascript"))
     eventually(lambda: site.gateway.metric("switchboard_sessions") == 1, 10, "the page")
-    page.wait_for_function("() => window.client.status.isReady")
+    page.wait_for_function("() => window.client?.status.isReady")
     site.gateway.publish("room:1", "message", {"text": "first"})
     says("first")
 
@@ -237,7 +237,7 @@ def test_a_page_of_another_origin_sees_no_more_than_unreachable(site, page):
     page.tolerated.append("403")
     page.goto(site.origin.replace("localhost", "127.0.0.1") + "/switchboard.js")
     in_module(page, site, "")
-    page.wait_for_function("() => window.client.status.reason")
+    page.wait_for_function("() => window.client?.status.reason")
     assert page.evaluate("() => window.client.status.reason.code") == "unreachable"
     assert "an origin was refused" in site.gateway.log_text
 
