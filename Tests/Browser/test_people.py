@@ -52,17 +52,17 @@ def windows(browser, gateway):
 
 
 def shows_shop(window):
-    expect(window.locator("#tracks li").nth(1)).to_be_visible()
+    expect(window.locator("#tracks li").nth(1)).to_be_visible(timeout=ANSWER_MS)
     expect(window.locator("#playing-name")).not_to_have_text("Nothing plays")
-    expect(window.locator("#leaderboard-list li").nth(4)).to_be_visible()
-    expect(window.locator("#activity-list li").first).to_be_visible()
+    expect(window.locator("#leaderboard-list li").nth(4)).to_be_visible(timeout=ANSWER_MS)
+    expect(window.locator("#activity-list li").first).to_be_visible(timeout=ANSWER_MS)
     expect(window.locator("#queue-present")).to_have_text(re.compile("^[0-9]+$"))
 
 
 def shows_session(window):
-    expect(window.get_by_role("heading", name=re.compile("^Session CUTCLUB"))).to_be_visible()
+    expect(window.get_by_role("heading", name=re.compile("^Session CUTCLUB"))).to_be_visible(timeout=ANSWER_MS)
     expect(window.locator("#session-people")).to_have_text(re.compile("[0-9]+ people, hosted by Yuki"))
-    expect(window.locator("#session-queue li").nth(1)).to_be_visible()
+    expect(window.locator("#session-queue li").nth(1)).to_be_visible(timeout=ANSWER_MS)
     expect(window.locator("#session-song")).not_to_have_text("Nothing plays")
 
 
@@ -74,7 +74,7 @@ def shows_chat(window):
 
 def shows_orders(window):
     expect(window.locator("#order-status")).not_to_have_text("Waiting for an order")
-    expect(window.locator("#order-events li").first).to_be_visible()
+    expect(window.locator("#order-events li").first).to_be_visible(timeout=ANSWER_MS)
 
 
 def shows_nearby(window):
@@ -86,7 +86,7 @@ def shows_nearby(window):
 
 def shows_inspector(window):
     frame = window.frame_locator("iframe[title=Inspector]")
-    expect(frame.get_by_role("heading", level=1, name="Fleet")).to_be_visible()
+    expect(frame.get_by_role("heading", level=1, name="Fleet")).to_be_visible(timeout=ANSWER_MS)
     expect(frame.get_by_role("row").filter(has_text="gateway")).to_have_count(1)
 
 
