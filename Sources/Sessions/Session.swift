@@ -35,6 +35,8 @@ public final class Session: TopicClient, PresenceListener {
     /// Its number on the shard, 1 or more.
     public let number: UInt32
     let sessionID: SessionID
+    /// Its place in the ``UserSessions``; `nil` without a user, and after the end.
+    var userPlace: Int?
     /// `nil` once the connection has ended; later answers are ignored.
     private(set) var output: (any SessionOutput)?
     unowned let services: SessionServices
@@ -99,9 +101,7 @@ public final class Session: TopicClient, PresenceListener {
     }
 
     /// The client has proven in another session to be more than an open socket.
-    func proven() {
-        take(.proven)
-    }
+    func proven() { take(.proven) }
 
     /// The connection has ended, or the client has ended the session: it leaves every topic.
     ///

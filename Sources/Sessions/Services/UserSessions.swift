@@ -23,13 +23,21 @@ public final class UserSessions {
     }
 
     /// A session has a user from now on.
-    func began(_ session: Session, of user: [UInt8]) { sessions[user, default: Few()].append(session) }
+    func began(_ session: Session, of user: [UInt8]) {
+        session.userPlace = count(of: user)
+        sessions[user, default: Few()].append(session)
+    }
 
     /// A session of a user has ended.
+    ///
+    /// It knows its place: a user may end many thousand sessions at once, and each would be looked for among all.
     func ended(_ session: Session, of user: [UInt8]) {
-        guard let index = sessions[user]?.lastIndex(where: { $0 === session }) else { return }
-        sessions[user]?.removeSwapping(at: index)
-        if sessions[user]?.isEmpty == true { sessions[user] = nil }
+        guard let place = session.userPlace else { return }
+        session.userPlace = nil
+        sessions[user]?.removeSwapping(at: place)
+        let left = count(of: user)
+        if place < left { sessions[user]?[place].userPlace = place }
+        if left == 0 { sessions[user] = nil }
     }
 }
 

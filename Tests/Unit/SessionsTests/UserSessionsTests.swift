@@ -60,6 +60,19 @@ import Testing
         #expect(found.isSuperset(of: staying))
     }
 
+    /// An end looked through all sessions of its user, so 19,000 at once took a shard as long as 180 million looks.
+    @Test(arguments: [false, true])
+    func sessionsKnowTheirPlacesInAnyOrderOfEnds(isOldestFirst: Bool) throws {
+        var sessions = try (0..<200).map { _ in try open("ann") }
+        while !sessions.isEmpty {
+            let ended = isOldestFirst ? sessions.removeFirst() : sessions.remove(at: sessions.count / 2)
+            ended.ended(.normal, unsent: [:])
+            #expect(ended.userPlace == nil)
+            #expect(Set(sessions.map(\.userPlace)) == Set((0..<sessions.count).map { Optional($0) }))
+            #expect(walk().sorted() == sessions.map(\.number))
+        }
+    }
+
     @Test func aSessionIsFoundFromItsFirstTokenOn() {
         let session = Session(
             services, output: SessionClient(number: 9, world: world), sessionID: .main, encoding: world.encoding,
