@@ -2,6 +2,8 @@
 
 /** People rest when nobody looks, so a page that is seen says so again. */
 const everyMs = 60_000;
+/** People who have just arrived open their session within seconds: until then the page asks again. */
+const soonMs = 1_000;
 const nobody = { people: [], session: '' };
 
 export class People {
@@ -10,6 +12,7 @@ export class People {
   #listeners = [];
   /** What was told last: {people: [userId], session: the join code of their session}; null before. */
   #told = null;
+  #soon = 0;
 
   constructor(guest) {
     this.#guest = guest;
@@ -34,6 +37,8 @@ export class People {
     if (this.#tab === '' || this.#guest.token === null || document.visibilityState !== 'visible') return;
     this.#told = await fetchPeople(this.#tab, this.#guest.token);
     for (const listener of this.#listeners) listener(this.#told);
+    clearTimeout(this.#soon);
+    if (this.#told.people.length > 0 && this.#told.session === '') this.#soon = setTimeout(() => this.#ask(), soonMs);
   }
 }
 

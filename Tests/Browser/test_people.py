@@ -37,8 +37,9 @@ def windows(browser, gateway):
     windows = Windows(browser, "the server responded with a status of 404")
     asked = []
 
-    def open_window(tab, width=1280, height=900):
+    def open_window(tab, width=1280, height=900, prepare=lambda window: None):
         window = windows.open(width, height)
+        prepare(window)
         window.on("request", lambda request: asked.append(request.url))
         window.on("websocket", lambda socket: asked.append(socket.url))
         window.goto(f"{gateway.https}/#{tab}")
@@ -52,17 +53,17 @@ def windows(browser, gateway):
 
 
 def shows_shop(window):
-    expect(window.locator("#tracks li").nth(1)).to_be_visible(timeout=ANSWER_MS)
+    expect(window.locator("#tracks li").nth(1)).to_be_visible()
     expect(window.locator("#playing-name")).not_to_have_text("Nothing plays")
-    expect(window.locator("#leaderboard-list li").nth(4)).to_be_visible(timeout=ANSWER_MS)
-    expect(window.locator("#activity-list li").first).to_be_visible(timeout=ANSWER_MS)
+    expect(window.locator("#leaderboard-list li").nth(4)).to_be_visible()
+    expect(window.locator("#activity-list li").first).to_be_visible()
     expect(window.locator("#queue-present")).to_have_text(re.compile("^[0-9]+$"))
 
 
 def shows_session(window):
-    expect(window.get_by_role("heading", name=re.compile("^Session CUTCLUB"))).to_be_visible(timeout=ANSWER_MS)
+    expect(window.get_by_role("heading", name=re.compile("^Session CUTCLUB"))).to_be_visible()
     expect(window.locator("#session-people")).to_have_text(re.compile("[0-9]+ people, hosted by Yuki"))
-    expect(window.locator("#session-queue li").nth(1)).to_be_visible(timeout=ANSWER_MS)
+    expect(window.locator("#session-queue li").nth(1)).to_be_visible()
     expect(window.locator("#session-song")).not_to_have_text("Nothing plays")
 
 
@@ -74,7 +75,7 @@ def shows_chat(window):
 
 def shows_orders(window):
     expect(window.locator("#order-status")).not_to_have_text("Waiting for an order")
-    expect(window.locator("#order-events li").first).to_be_visible(timeout=ANSWER_MS)
+    expect(window.locator("#order-events li").first).to_be_visible()
 
 
 def shows_nearby(window):
@@ -86,7 +87,7 @@ def shows_nearby(window):
 
 def shows_inspector(window):
     frame = window.frame_locator("iframe[title=Inspector]")
-    expect(frame.get_by_role("heading", level=1, name="Fleet")).to_be_visible(timeout=ANSWER_MS)
+    expect(frame.get_by_role("heading", level=1, name="Fleet")).to_be_visible()
     expect(frame.get_by_role("row").filter(has_text="gateway")).to_have_count(1)
 
 
@@ -102,6 +103,20 @@ def test_a_tab_is_alive_at_the_first_look(windows, tab):
     SHOWS[tab](window)
     if tab != "session":
         assert window.problems == []
+
+
+def test_a_session_that_opens_after_the_first_look_is_joined(windows):
+    """A visitor of the first second met people without a session, and the page asked again after a minute only."""
+    answers = []
+
+    def early(route):
+        response = route.fetch()
+        answers.append(response.json())
+        route.fulfill(response=response, json=answers[-1] | ({"session": ""} if len(answers) <= 2 else {}))
+
+    window = windows("session", prepare=lambda window: window.route("**/demo/people?*", early))
+    shows_session(window)
+    assert len(answers) >= 3 and all(answer["people"] for answer in answers)
 
 
 def test_a_message_is_read_and_answered_while_somebody_types(windows):
