@@ -1,5 +1,6 @@
 """The page about backups is true: its commands are typed as they stand, and the copy has every key."""
 
+import contextlib
 import re
 import shlex
 import signal
@@ -82,20 +83,28 @@ def pair(tmp_path):
             one.stop()
 
 
+@contextlib.contextmanager
+def backed_up(deployment, certificate, place, lines):
+    """A gateway that wrote data before the page's lines copied them: it, its position, and the terminal."""
+    gateway = Gateway(place / "before", deployment.url, certificate, SECRET)
+    try:
+        gateway.start().wait_ready()
+        position = write(gateway, "shop")
+        terminal = Terminal(deployment, place)
+        for line in lines:
+            terminal.type(line)
+        yield gateway, position, terminal
+    finally:
+        gateway.stop()
+
+
 @pytest.mark.parametrize("first", [0, 2], ids=["append-only file", "dump"])
 def test_a_restored_backup_has_every_key_position_and_event(pair, certificate, tmp_path, first):
     """The page restored none of ten keys: all had been written by scripts."""
     old, new = pair
     backup, restore = blocks()[first:first + 2]
-    gateway = Gateway(tmp_path / "before", old.url, certificate, SECRET)
-    try:
-        gateway.start().wait_ready()
-        position = write(gateway, "shop")
-        terminal = Terminal(old, tmp_path)
-        for line in backup:
-            terminal.type(line)
-    finally:
-        gateway.stop()
+    with backed_up(old, certificate, tmp_path, backup) as (_, position, _):
+        pass
     before = old.contents()
     assert b"order:77#log" in before and len(before) > 20
     terminal = Terminal(new, tmp_path)
@@ -126,16 +135,8 @@ def group(tmp_path):
 def test_a_backup_is_restored_to_a_group_with_sentinels(group, certificate, tmp_path):
     """The order of docs/run/sentinel.md. While Sentinels ran, another server was promoted and the backup was gone."""
     backup, restore = blocks()[:2]
-    gateway = Gateway(tmp_path / "gateway", group.url, certificate, SECRET)
-    try:
-        gateway.start().wait_ready()
-        position = write(gateway, "shop")
-        terminal = Terminal(group, tmp_path)
-        for line in backup:
-            terminal.type(line)
+    with backed_up(group, certificate, tmp_path, backup) as (gateway, position, terminal):
         gateway.publish(ORDER, "lost", {})
-    finally:
-        gateway.stop()
     assert group.asked(terminal.server, "xlen", f"{ORDER}#log") == position["offset"] + 1
     for watcher in group.watchers:
         watcher.end(signal.SIGTERM)

@@ -14,12 +14,8 @@ from Fixtures.waiting import eventually
 
 @pytest.fixture(scope="module")
 def fleet(tmp_path_factory, certificate):
-    fleet = Fleet(tmp_path_factory.mktemp("fleet"), certificate, count=2)
-    try:
-        fleet.all_nodes(0)
+    with Fleet(tmp_path_factory.mktemp("fleet"), certificate, count=2) as fleet:
         yield fleet
-    finally:
-        fleet.stop()
 
 
 def test_faults_of_a_question_are_named(fleet):

@@ -40,6 +40,18 @@ class Fleet:
         return Gateway(directory, self.redis.url, certificate, SECRET, *flags, limits=limits, keys=keys
                        ).start().wait_ready()
 
+    def __enter__(self):
+        """Waits until the first gateway knows the others."""
+        try:
+            self.all_nodes(0)
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
     def stop(self):
         for process in [*self.gateways, *self.workers, *self.couriers, self.redis]:
             process.stop()

@@ -15,12 +15,8 @@ PATIENT = ("--limit", "fleetWaitMs=5000")
 @pytest.fixture(scope="module")
 def fleet(tmp_path_factory, certificate):
     """Two gateways, with what belongs to them."""
-    fleet = Fleet(tmp_path_factory.mktemp("fleet"), certificate, count=2)
-    try:
-        fleet.all_nodes(0)
+    with Fleet(tmp_path_factory.mktemp("fleet"), certificate, count=2) as fleet:
         yield fleet
-    finally:
-        fleet.stop()
 
 
 @pytest.fixture(scope="module")
