@@ -15,6 +15,7 @@ from Fixtures.waiting import eventually
 @pytest.fixture(scope="module")
 def fleet(tmp_path_factory, certificate):
     with Fleet(tmp_path_factory.mktemp("fleet"), certificate, count=2) as fleet:
+        fleet.all_nodes(0)
         yield fleet
 
 

@@ -41,12 +41,6 @@ class Fleet:
                        ).start().wait_ready()
 
     def __enter__(self):
-        """Waits until the first gateway knows the others."""
-        try:
-            self.all_nodes(0)
-        except BaseException:
-            self.stop()
-            raise
         return self
 
     def __exit__(self, *_):

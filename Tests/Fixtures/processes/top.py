@@ -16,6 +16,7 @@ PATIENT = ("--limit", "fleetWaitMs=5000")
 def fleet(tmp_path_factory, certificate):
     """Two gateways, with what belongs to them."""
     with Fleet(tmp_path_factory.mktemp("fleet"), certificate, count=2) as fleet:
+        fleet.all_nodes(0)
         yield fleet
 
 
