@@ -11,10 +11,10 @@ public import Reactors
 /// nothing is queued: calls fail at once. Thread: the reactor's.
 public final class CallLink: RedisSocketOwner, RedisLinks {
     private enum Waiting {
-        /// The question about the scripts in the cache of a new connection's server, with that server's facts.
-        case look(ServerFacts)
+        /// The question about a new server's scripts, with its facts; these are large, so they lie behind a reference.
+        indirect case look(ServerFacts)
         /// The first question of a connection about whether the run's `+` may be relied on.
-        case seal(ServerFacts)
+        indirect case seal(ServerFacts)
         /// A SCRIPT LOAD of the registry, by number.
         case load(Int)
         case call(Completion)

@@ -51,11 +51,15 @@ public struct CallWords: Equatable, Sendable {
         count += 1
         byteCount += length
         // The length stands before the word, and is known behind it.
-        if length < 100 && length >= 10 {
+        switch length {
+        case ..<10:
+            encoded[digits] += UInt8(length)
+            encoded.remove(at: digits + 1)
+        case ..<100:
             encoded[digits] += UInt8(length / 10)
             encoded[digits + 1] += UInt8(length % 10)
-        } else {
-            encoded.replaceSubrange(digits..<(digits + 2), with: Array("\(length)".utf8))
+        default:
+            encoded.replaceSubrange(digits..<(digits + 2), with: "\(length)".utf8)
         }
     }
 

@@ -22,7 +22,11 @@ public final class SubscriberLink: RedisSocketOwner {
     private var socket: RedisSocket?
     private var reconciler: SubscriptionReconciler<[UInt8]>
     /// The facts that the server reported; `nil` while there is no connection.
-    public private(set) var facts: ServerFacts?
+    public private(set) var facts: ServerFacts? {
+        didSet { isReady = facts != nil }
+    }
+    /// Whether there is a connection: it spares each tick a copy of the facts.
+    private var isReady = false
     /// The last failure, for logs and readiness.
     public private(set) var lastFailure: RedisFailure?
     /// Figures, readable from any thread.
@@ -69,7 +73,7 @@ public final class SubscriberLink: RedisSocketOwner {
 
     /// Sends the subscriptions and unsubscriptions that this tick has gathered; called once in each tick.
     public func flush() {
-        guard facts != nil else { return }
+        guard isReady else { return }
         while let action = reconciler.next() {
             var call: RedisCall
             let channels: [[UInt8]]
@@ -113,7 +117,7 @@ public final class SubscriberLink: RedisSocketOwner {
     }
 
     func socketDown(_ failure: RedisFailure) {
-        let wasReady = facts != nil
+        let wasReady = isReady
         facts = nil
         lastFailure = failure
         statistics.count(failure)
