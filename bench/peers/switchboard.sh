@@ -4,8 +4,8 @@
 # usage: bench/peers/switchboard.sh DIR (see common.sh)
 #
 # BENCH_VARIANT makes it another target: `against` is the gateway of BENCH_AGAINST, `deflate` deflates every event,
-# `mixed` has a quarter of its clients each of native, Phoenix, Socket.IO and event streams, and any other word is the
-# dialect that all clients speak.
+# `nolog` numbers events and keeps none, as the peers do, `mixed` has a quarter of its clients each of native, Phoenix,
+# Socket.IO and event streams, and any other word is the dialect that all clients speak.
 source "$(dirname "$0")/common.sh"
 
 gateway=${BENCH_GATEWAY:-$root/.build/release/switchboard}
@@ -17,6 +17,10 @@ against) gateway=${BENCH_AGAINST:-} ;;
 deflate)
     gateway_flags=(--deflate --deflate-min-bytes 0)
     asked+=(--deflate on)
+    ;;
+nolog)
+    printf '{"namespaces":{"shop":{"log":{"events":0}}}}\n' >config.json
+    gateway_flags=(--config config.json)
     ;;
 mixed) asked+=(--dialect native,phoenix-v2,socketio,stream) ;;
 *) asked+=(--dialect "$variant") ;;
