@@ -20,20 +20,11 @@ public final class HTTPPeer: ConnectionHandler {
         let head: HTTPRequestHead
         /// The request without its body, or its refusal; a refused one without a body keeps the connection.
         let verdict: Result<HTTPRequest, Refusal>
+
         /// The caller, unless the request was refused.
-        let caller: Caller?
+        var caller: Caller? { if case .success(let request) = verdict { request.caller } else { nil } }
         /// The place of its answer among the counters, unless the request was refused.
-        let place: Int?
-
-        init(_ head: HTTPRequestHead, _ request: HTTPRequest) {
-            (self.head, verdict) = (head, .success(request))
-            (caller, place) = (request.caller, request.judged.place)
-        }
-
-        init(_ head: HTTPRequestHead, _ refusal: Refusal) {
-            (self.head, verdict) = (head, .failure(refusal))
-            (caller, place) = (nil, nil)
-        }
+        var place: Int? { if case .success(let request) = verdict { request.judged.place } else { nil } }
     }
 
     unowned let server: HTTPServer
@@ -174,7 +165,7 @@ public final class HTTPPeer: ConnectionHandler {
         let keysVersion = context.gate.keysVersion
         switch RequestGate(context: context, router: server.router, role: role).judge(head, asked.origin) {
         case .failure(let refusal):
-            pending = Pending(head, refusal)
+            pending = Pending(head: head, verdict: .failure(refusal))
             guard head.body != .none else { return true }
             context.statistics.requests.add(1)
             refuse(server.router.refused(refusal, head, keepAlive: false), method: head.method)
@@ -194,7 +185,7 @@ public final class HTTPPeer: ConnectionHandler {
     ) -> Bool {
         var request = admitted.request
         request.head = head
-        pending = Pending(head, request)
+        pending = Pending(head: head, verdict: .success(request))
         if let failure = parser.limitBody(to: admitted.bodyBytesMax) {
             refuse(.refusal(failure), method: head.method)
             return false
@@ -283,18 +274,14 @@ public final class HTTPPeer: ConnectionHandler {
     ) {
         guard let connection else { return }
         context.answers.add(place ?? server.router.place(asked?.head), status: status)
-        // Most answers have nothing to log.
-        guard status >= 400 || context.accessLog != nil else {
-            asked = nil
-            return
-        }
+        defer { asked = nil }
+        guard RequestNote.isWritten(status: status, to: context) else { return }
         let address = asked.map(\.origin.address) ?? connection.address
         let tookMs = asked.map { context.clock.nowMs - $0.atMs } ?? 0
         RequestNote(
             head: asked?.head, caller: caller, address: address, status: status, failure: failure, bytes: bytes,
             tookMs: tookMs, connection: connection.number, isReported: isReported
         ).write(to: context)
-        asked = nil
     }
 
     // MARK: End

@@ -32,6 +32,13 @@ struct RequestNote {
     /// The status of a request whose client left before the answer; it is never sent.
     static let abandoned = 499
 
+    /// Whether an answer may have a line: most have none, and their note need not be made.
+    ///
+    /// No status below 400 is a trouble.
+    static func isWritten(status: Int, to context: HTTPContext) -> Bool {
+        status >= 400 || context.accessLog != nil
+    }
+
     /// Kind of trouble that the response's status stands for; `nil` for none.
     ///
     /// The routes of operations use 503 as a regular answer.

@@ -22,11 +22,7 @@ public final class SubscriberLink: RedisSocketOwner {
     private var socket: RedisSocket?
     private var reconciler: SubscriptionReconciler<[UInt8]>
     /// The facts that the server reported; `nil` while there is no connection.
-    public private(set) var facts: ServerFacts? {
-        didSet { isReady = facts != nil }
-    }
-    /// Whether there is a connection: it spares each tick a copy of the facts.
-    private var isReady = false
+    public private(set) var facts: ServerFacts?
     /// The last failure, for logs and readiness.
     public private(set) var lastFailure: RedisFailure?
     /// Figures, readable from any thread.
@@ -73,7 +69,8 @@ public final class SubscriberLink: RedisSocketOwner {
 
     /// Sends the subscriptions and unsubscriptions that this tick has gathered; called once in each tick.
     public func flush() {
-        guard isReady else { return }
+        // Each tick comes here: a look at the facts would copy them.
+        guard socket?.isReady == true else { return }
         while let action = reconciler.next() {
             var call: RedisCall
             let channels: [[UInt8]]
@@ -117,7 +114,7 @@ public final class SubscriberLink: RedisSocketOwner {
     }
 
     func socketDown(_ failure: RedisFailure) {
-        let wasReady = isReady
+        let wasReady = facts != nil
         facts = nil
         lastFailure = failure
         statistics.count(failure)
