@@ -17,6 +17,8 @@ export class Guest {
 
   /** The guest's id; null until the server has taken the token. */
   userId = null;
+  /** Whether the client is connected as this guest. */
+  isConnected = false;
 
   constructor(client) {
     this.#client = client;
@@ -44,6 +46,7 @@ export class Guest {
   async #watch() {
     let wasReady = false;
     for await (const { phase, isReady, userId } of this.#client.statuses()) {
+      this.isConnected = isReady && userId !== null;
       if (isReady && !wasReady && userId !== null) this.#identified(userId);
       wasReady = isReady;
       if (phase === 'unauthorized') this.#again();

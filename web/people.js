@@ -24,7 +24,7 @@ export class People {
   /** Tells the people that the guest looks at a tab. */
   visit(tab) {
     this.#tab = tab;
-    if (this.#guest.userId !== null) this.#ask();
+    this.#ask();
   }
 
   /** Tells who the people are: now if that is known, and after each visit. */
@@ -34,7 +34,8 @@ export class People {
   }
 
   async #ask() {
-    if (this.#tab === '' || this.#guest.token === null || document.visibilityState !== 'visible') return;
+    // Without its gateway nobody answers; the next connection asks again.
+    if (this.#tab === '' || !this.#guest.isConnected || document.visibilityState !== 'visible') return;
     this.#told = await fetchPeople(this.#tab, this.#guest.token);
     for (const listener of this.#listeners) listener(this.#told);
     clearTimeout(this.#soon);

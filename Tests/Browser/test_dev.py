@@ -138,6 +138,23 @@ def test_the_demo_shop_lives_and_serves_its_guest(windows, tmp_path):
         assert window.locator("#activity-list .gap").count() == 0
 
 
+def test_a_page_without_its_gateway_asks_nobody(windows, tmp_path):
+    # As when the window is looked at again; the request begins in the same step.
+    look = """() => {
+        document.dispatchEvent(new Event("visibilitychange"));
+        return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    }"""
+    with RunningGateway(tmp_path / "node", "--demo=false") as gateway:
+        window = windows(gateway)
+        with window.expect_request("**/demo/people?*"):
+            window.evaluate(look)
+    expect(window.locator("#connection-text")).to_contain_text("Reconnecting")
+    asked = []
+    window.on("request", lambda request: asked.append(request.url))
+    window.evaluate(look)
+    assert [url for url in asked if "/demo/people" in url] == []
+
+
 def test_windows_come_back_by_themselves_when_the_gateway_restarts(windows, tmp_path):
     with RunningGateway(tmp_path / "node", "--demo=false") as gateway:
         port = gateway.port
