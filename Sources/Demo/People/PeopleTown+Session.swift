@@ -85,9 +85,9 @@ extension PeopleTown {
         call(person, "vote_song", Members().with("queued_song_id", song).with("vote_value", json: "\(value)"))
     }
 
-    /// The song that plays is over.
+    /// The song that plays is over, unless people are asking to skip it: the visitor's wish would end with it.
     mutating func endSong() {
-        guard let current = session?.current, session?.queue.isEmpty == false else { return }
+        guard let session, let current = session.current, !session.isSkipping, !session.queue.isEmpty else { return }
         end(current)
     }
 

@@ -138,6 +138,17 @@ import Testing
         #expect(calls(town.due(22_000), "request_skip").isEmpty)
     }
 
+    @Test(arguments: [true, false]) func aSongDoesNotRunOutWhileAWishToSkipItIsJoined(isWished: Bool) throws {
+        var town = try town(isHosting: true)
+        town.visited(DemoPeople.Visit(user: "guest-abcde", tab: "session"))
+        town.heard(Self.host, "queue.updated", try Self.json(#"{"queue":[{"id":"q1","added_by":{"id":"omar"}}]}"#))
+        _ = town.due(29_500)
+        if isWished { town.heard(Self.host, "session.updated", try Self.json(#"{"skip_request_count":1}"#)) }
+        let actions = town.due(34_400)
+        #expect(calls(actions, "song_finished").isEmpty == isWished)
+        #expect(calls(actions, "request_skip").map(\.person) == (isWished ? [0, 1, 2, 3, 4] : []))
+    }
+
     @Test func peopleGoToAVisitorOnTheMap() throws {
         var town = try town()
         town.visited(DemoPeople.Visit(user: "guest-abcde", tab: "nearby"))
