@@ -15,7 +15,7 @@ public final class CallLink: RedisSocketOwner, RedisLinks {
         indirect case look(ServerFacts)
         /// The first question of a connection about whether the run's `+` may be relied on.
         indirect case seal(ServerFacts)
-        /// A script of the registry that is brought to the server, by number.
+        /// A SCRIPT LOAD of the registry, by number.
         case load(Int)
         case call(Completion)
         case script(ScriptLanes<CallCompletion>.Flight)
@@ -65,9 +65,9 @@ public final class CallLink: RedisSocketOwner, RedisLinks {
 
     /// Makes a link; `onReady` runs each time a connection is ready for calls.
     ///
-    /// After each connection, `onBrokenScript` receives the name of every script brought to the server that does not
-    /// compile, and Redis's message. It fails on every call; all others work as before. `onDown` runs when a
-    /// connection was lost or a dial has failed; the next dial follows.
+    /// After each connection, `onBrokenScript` receives the name of every script that does not compile, and Redis's
+    /// message. Such a script fails on every call; all others work as before. `onDown` runs when a connection was lost
+    /// or a dial has failed; the next dial follows.
     public init(
         _ context: ConnectionContext, _ target: RedisTarget, _ directory: PrimaryDirectory, name: String,
         registry: ScriptRegistry, statistics: RedisStatistics = RedisStatistics(),
@@ -277,14 +277,14 @@ public final class CallLink: RedisSocketOwner, RedisLinks {
     // MARK: RedisSocketOwner
 
     func socketReady(_ facts: ServerFacts) {
-        guard let look = registry.look else { return looked(facts, nil) }
+        guard !registry.scripts.isEmpty else { return becomeReady(facts) }
         // Its reply is read however late it arrives; `stallMs` ends a connection whose server never answers.
-        if let failure = send(look.words, .look(facts), deadlineMs: Int.max) { reconnect(failure) }
+        if let failure = send(registry.look.words, .look(facts), deadlineMs: Int.max) { reconnect(failure) }
     }
 
-    /// Brings the scripts that the server lacks, ahead of any further call.
-    private func looked(_ facts: ServerFacts, _ value: RESPValue?) {
-        guard value?.failure?.reaction != .reconnect else { return }
+    /// Loads the scripts that the server lacks, ahead of any further call.
+    private func looked(_ facts: ServerFacts, _ value: RESPValue) {
+        guard value.failure?.reaction != .reconnect else { return }
         for index in registry.missing(value) { _ = send(registry.load(index).words, .load(index), deadlineMs: Int.max) }
         tell(seal?.look(facts))
         guard let call = seal?.question(facts, nowMs: context.reactor.nowMs) else { return becomeReady(facts) }

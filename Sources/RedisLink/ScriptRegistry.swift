@@ -21,10 +21,6 @@ public struct ScriptRegistry: Sendable {
     /// The scripts; the index of each is its ``ScriptID``.
     public let scripts: [RedisScript]
     private let byName: [String: ScriptID]
-    /// The scripts that a link brings to a server ahead of its calls, in order.
-    private var ahead: [Int]
-    /// Whether what is brought is only compiled there, and not kept.
-    private var isTrial = false
 
     /// A registry of no scripts, for links to servers that run none.
     public static let none = ScriptRegistry()
@@ -32,15 +28,11 @@ public struct ScriptRegistry: Sendable {
     private init() {
         scripts = []
         byName = [:]
-        ahead = []
     }
 
     /// Makes a registry; `sha1` returns the 20 bytes of the FIPS 180-4 SHA-1, by which Redis names scripts.
-    ///
-    /// Scripts named in `later` come to a server with their first call, all others when a link connects. Each script
-    /// that a server keeps makes every call of any script dearer, since Lua's collector walks over all of them.
     public init(
-        scripts sources: [(name: String, source: [UInt8])], later: Set<String> = [], sha1: ([UInt8]) -> [UInt8]
+        scripts sources: [(name: String, source: [UInt8])], sha1: ([UInt8]) -> [UInt8]
     ) throws(RegistryError) {
         var scripts: [RedisScript] = []
         var byName: [String: ScriptID] = [:]
@@ -54,52 +46,30 @@ public struct ScriptRegistry: Sendable {
         }
         self.scripts = scripts
         self.byName = byName
-        ahead = scripts.indices.filter { !later.contains(scripts[$0].name) }
-    }
-
-    /// The same scripts for a link that has the server compile every one, and leaves none there.
-    public var trial: ScriptRegistry {
-        var trial = self
-        trial.ahead = Array(scripts.indices)
-        trial.isTrial = true
-        return trial
     }
 
     /// The script of a name; `nil` when there is none.
     public func script(named name: String) -> ScriptID? { byName[name] }
 
-    /// The question which of the scripts to bring a new connection's server has, see ``missing(_:)``; `nil` when there
-    /// is none to bring.
-    public var look: RedisCall? {
-        guard !ahead.isEmpty else { return nil }
+    /// The question which scripts the cache of a new connection's server has; see ``missing(_:)``.
+    public var look: RedisCall {
         var call = RedisCall("SCRIPT", Array("EXISTS".utf8))
-        for index in ahead { call.append(scripts[index].digest) }
+        for script in scripts { call.append(script.digest) }
         return call
     }
 
-    /// The scripts to bring after the reply to ``look``; all that are brought at all when the reply is unusable.
-    public func missing(_ reply: RESPValue?) -> [Int] {
-        guard let flags = reply?.elements, flags.count == ahead.count else { return ahead }
-        return zip(ahead, flags).compactMap { $1.integer == 1 ? nil : $0 }
+    /// The scripts to load after the reply to ``look``, so that `NOSCRIPT` is rare; all of them when the reply is
+    /// unusable.
+    public func missing(_ reply: RESPValue) -> [Int] {
+        guard let flags = reply.elements, flags.count == scripts.count else { return Array(scripts.indices) }
+        return scripts.indices.filter { flags[$0].integer != 1 }
     }
 
-    /// The call that brings the n-th script to the server; its reply is the digest: see ``confirmsLoad(_:_:)``.
+    /// The call that loads the n-th script into the server's cache; its reply is the digest: see
+    /// ``confirmsLoad(_:_:)``.
     public func load(_ index: Int) -> RedisCall {
-        let script = scripts[index]
-        guard isTrial else { return RedisCall("SCRIPT", Array("LOAD".utf8), script.source) }
-        var call = RedisCall("EVAL", ScriptRegistry.compiling, Array("0".utf8))
-        call.append(script.source)
-        call.append(script.digest)
-        return call
+        RedisCall("SCRIPT", Array("LOAD".utf8), scripts[index].source)
     }
-
-    /// Compiles a text as Redis compiles a script, and fails as it would; returns the second argument.
-    private static let compiling = Array(
-        """
-        local compiled, fault = (loadstring or load)(ARGV[1], '@user_script')
-        if compiled then return ARGV[2] end
-        return redis.error_reply('ERR Error compiling script (new function): ' .. fault)
-        """.utf8)
 
     /// Whether the reply to the n-th ``load(_:)`` is that script's digest; otherwise the server would run another
     /// script.

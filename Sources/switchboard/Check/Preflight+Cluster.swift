@@ -96,7 +96,7 @@ private final class ClusterLook {
             let answered = Answered()
             let link = try? CallLink(
                 context, target.at(master.address), target.directory(master.address), name: "switchboard-check",
-                registry: parts.library.table.registry.trial,
+                registry: parts.library.table.registry,
                 onBrokenScript: { [unowned self] name, failure in
                     let text = parts.library.table[name]?.source.compileFault(failure.detail) ?? failure.detail
                     if !damage.contains(where: { $0.text == text }) { damage.add(.wrong, text) }
@@ -109,7 +109,7 @@ private final class ClusterLook {
                 if knowsNodes {
                     Preflight.ask(link, keys, boundMs: limits.clockMs) { [unowned self] in (others, nodes) = ($0, $1) }
                 }
-                // The link has all scripts compiled first, so the answer arrives after each of them was tried.
+                // The link loads all scripts first, so the answer arrives after each of them was tried.
                 link.call(RedisCall("CONFIG", Array("GET".utf8), Array("cluster-require-full-coverage".utf8))) {
                     [unowned self] answer in
                     survey.ask(link, place: master.address.description) { [unowned self] in

@@ -199,7 +199,7 @@ enum Preflight {
             let servers = try LocalServers(context, target, name: "switchboard-check")
             var link: CallLink?
             link = try CallLink(
-                context, target, servers.directory, name: "switchboard-check", registry: table.registry.trial,
+                context, target, servers.directory, name: "switchboard-check", registry: table.registry,
                 onBrokenScript: { name, failure in
                     let text = table[name]?.source.compileFault(failure.detail) ?? failure.detail
                     // A state provider is part of two scripts.
@@ -217,7 +217,7 @@ enum Preflight {
                     }
                     ask("min-replicas-to-write") { replicas.leastReplicas = $0 }
                     ask("repl-backlog-ttl") { replicas.backlogSeconds = $0 }
-                    // The link has all scripts compiled first, so the answer arrives after each of them was tried.
+                    // The link loads all scripts first, so the answer arrives after each of them was tried.
                     link?.call(RedisCall("PING")) { result in
                         guard result.failure?.reaction != .reconnect, let link else { return }
                         found = facts
