@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the scripts that lie in Redis make each call dearer: a publish with its own script alone, and with all of them.
+"""What the scripts that lie in Redis make each call dearer: a publish with its own script alone, and with a gateway's.
 
     .venv/bin/python bench/loaded_scripts.py [BINARY] [--rounds 16] [--publishes 2000]
 
@@ -24,8 +24,8 @@ from Fixtures.processes.gateway import Gateway  # noqa: E402
 from script_costs import Side  # noqa: E402
 
 
-def load_all(side: Side, directory: Path, binary: Path) -> None:
-    """Has a gateway load what it would load into any Redis."""
+def load(side: Side, directory: Path, binary: Path) -> None:
+    """Has a gateway load what it loads into any Redis at its start."""
     gateway = Gateway(directory / "gateway", f"unix://{side.server.socket_path}", write_certificate(directory), SECRET)
     gateway.arguments[0] = str(binary)
     try:
@@ -42,9 +42,9 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="switchboard-few-") as few, \
             tempfile.TemporaryDirectory(prefix="switchboard-all-") as every:
-        sides = {"its own": Side(Path(few), valgrind=False), "all": Side(Path(every), valgrind=False)}
+        sides = {"its own": Side(Path(few), valgrind=False), "gateway": Side(Path(every), valgrind=False)}
         try:
-            load_all(sides["all"], Path(every), options.binary)
+            load(sides["gateway"], Path(every), options.binary)
             rounds = []
             for number in range(options.rounds + 1):
                 order = list(sides) if number % 2 else list(reversed(sides))
@@ -54,7 +54,7 @@ def main() -> None:
                 memory = side.db.info("memory")
                 print(f"{name:8} {memory['number_of_cached_scripts']:4} scripts, {memory['used_memory_vm_eval']:10,} "
                       f"bytes of Lua, {statistics.median(one[name] for one in rounds[1:]):6.2f} us a publish")
-            print(f"ratio {statistics.median(one['all'] / one['its own'] for one in rounds[1:]):.3f}")
+            print(f"ratio {statistics.median(one['gateway'] / one['its own'] for one in rounds[1:]):.3f}")
         finally:
             for side in sides.values():
                 side.server.stop()

@@ -65,9 +65,9 @@ public final class CallLink: RedisSocketOwner, RedisLinks {
 
     /// Makes a link; `onReady` runs each time a connection is ready for calls.
     ///
-    /// After each connection, `onBrokenScript` receives the name of every script that does not compile, and Redis's
-    /// message. Such a script fails on every call; all others work as before. `onDown` runs when a connection was lost
-    /// or a dial has failed; the next dial follows.
+    /// After each connection, `onBrokenScript` receives the name of every script loaded ahead that does not
+    /// compile, and Redis's message. It fails on every call; all others work as before. `onDown` runs when a
+    /// connection was lost or a dial has failed; the next dial follows.
     public init(
         _ context: ConnectionContext, _ target: RedisTarget, _ directory: PrimaryDirectory, name: String,
         registry: ScriptRegistry, statistics: RedisStatistics = RedisStatistics(),
@@ -277,14 +277,14 @@ public final class CallLink: RedisSocketOwner, RedisLinks {
     // MARK: RedisSocketOwner
 
     func socketReady(_ facts: ServerFacts) {
-        guard !registry.scripts.isEmpty else { return becomeReady(facts) }
+        guard let look = registry.look else { return looked(facts, nil) }
         // Its reply is read however late it arrives; `stallMs` ends a connection whose server never answers.
-        if let failure = send(registry.look.words, .look(facts), deadlineMs: Int.max) { reconnect(failure) }
+        if let failure = send(look.words, .look(facts), deadlineMs: Int.max) { reconnect(failure) }
     }
 
     /// Loads the scripts that the server lacks, ahead of any further call.
-    private func looked(_ facts: ServerFacts, _ value: RESPValue) {
-        guard value.failure?.reaction != .reconnect else { return }
+    private func looked(_ facts: ServerFacts, _ value: RESPValue?) {
+        guard value?.failure?.reaction != .reconnect else { return }
         for index in registry.missing(value) { _ = send(registry.load(index).words, .load(index), deadlineMs: Int.max) }
         tell(seal?.look(facts))
         guard let call = seal?.question(facts, nowMs: context.reactor.nowMs) else { return becomeReady(facts) }

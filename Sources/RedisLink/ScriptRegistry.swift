@@ -21,6 +21,8 @@ public struct ScriptRegistry: Sendable {
     /// The scripts; the index of each is its ``ScriptID``.
     public let scripts: [RedisScript]
     private let byName: [String: ScriptID]
+    /// The scripts that a link loads ahead of its calls, in order.
+    private let ahead: [Int]
 
     /// A registry of no scripts, for links to servers that run none.
     public static let none = ScriptRegistry()
@@ -28,11 +30,15 @@ public struct ScriptRegistry: Sendable {
     private init() {
         scripts = []
         byName = [:]
+        ahead = []
     }
 
     /// Makes a registry; `sha1` returns the 20 bytes of the FIPS 180-4 SHA-1, by which Redis names scripts.
+    ///
+    /// Scripts named in `later` come to a server with their first call, all others when a link connects. Each script
+    /// that a server keeps makes every call of any script dearer, since Lua's collector walks over all of them.
     public init(
-        scripts sources: [(name: String, source: [UInt8])], sha1: ([UInt8]) -> [UInt8]
+        scripts sources: [(name: String, source: [UInt8])], later: Set<String> = [], sha1: ([UInt8]) -> [UInt8]
     ) throws(RegistryError) {
         var scripts: [RedisScript] = []
         var byName: [String: ScriptID] = [:]
@@ -46,23 +52,25 @@ public struct ScriptRegistry: Sendable {
         }
         self.scripts = scripts
         self.byName = byName
+        ahead = scripts.indices.filter { !later.contains(scripts[$0].name) }
     }
 
     /// The script of a name; `nil` when there is none.
     public func script(named name: String) -> ScriptID? { byName[name] }
 
-    /// The question which scripts the cache of a new connection's server has; see ``missing(_:)``.
-    public var look: RedisCall {
+    /// The question which of the scripts to load a new connection's server has, see ``missing(_:)``; `nil` when there
+    /// is none to load.
+    public var look: RedisCall? {
+        guard !ahead.isEmpty else { return nil }
         var call = RedisCall("SCRIPT", Array("EXISTS".utf8))
-        for script in scripts { call.append(script.digest) }
+        for index in ahead { call.append(scripts[index].digest) }
         return call
     }
 
-    /// The scripts to load after the reply to ``look``, so that `NOSCRIPT` is rare; all of them when the reply is
-    /// unusable.
-    public func missing(_ reply: RESPValue) -> [Int] {
-        guard let flags = reply.elements, flags.count == scripts.count else { return Array(scripts.indices) }
-        return scripts.indices.filter { flags[$0].integer != 1 }
+    /// The scripts to load after the reply to ``look``; all that are loaded ahead when the reply is unusable.
+    public func missing(_ reply: RESPValue?) -> [Int] {
+        guard let flags = reply?.elements, flags.count == ahead.count else { return ahead }
+        return zip(ahead, flags).compactMap { $1.integer == 1 ? nil : $0 }
     }
 
     /// The call that loads the n-th script into the server's cache; its reply is the digest: see

@@ -211,7 +211,37 @@ def test_a_script_that_does_not_compile_harms_no_other(gateway, tmp_path, token,
     assert len(re.findall("redis connected", gw.log_text)) == 2, "the links stay"
 
 
+def kept(server) -> int:
+    """The scripts that lie in a Redis."""
+    return server.client().info("memory")["number_of_cached_scripts"]
+
+
+def test_scripts_of_packs_come_to_redis_with_their_first_call(gateway, server, tmp_path, token, topic):
+    """All of them lay there from the start; each of them makes every publish dearer, and few are called."""
+    scripts = write_scripts(tmp_path / "scripts", mine=script("mine", "return {}"))
+    gw = gateway("--scripts", scripts, server=server)
+    shop = topic.removeprefix("shop:")
+    with gw.client(token=token("u1")) as client:
+        client.subscribe(topic)
+        before = kept(server)
+        assert 20 < before < 60, before
+        assert client.request("mine", {"shopId": shop})["event"] == "ack"
+        for _ in range(2):
+            assert client.request("presence_count", {"shopId": shop})["data"]["count"] == 0
+        assert kept(server) < 60
+        server.client().script_flush()
+        assert client.request("presence_count", {"shopId": shop})["data"]["count"] == 0
+        assert client.request("mine", {"shopId": shop})["event"] == "ack"
+
+
 # switchboard check
+
+
+def test_check_leaves_no_script_of_a_pack_in_redis(server, tmp_path):
+    """It loaded all of them, into the Redis that serves users."""
+    result = check(server.url, write_scripts(tmp_path / "scripts", mine=script("mine", "return {}")), tmp_path)
+    assert "error:" not in result.stdout, result.stdout
+    assert kept(server) < 60
 
 
 def check(url: str, directory: str, tmp_path, *more: str) -> subprocess.CompletedProcess:

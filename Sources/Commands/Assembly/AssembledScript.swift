@@ -20,6 +20,12 @@ public struct AssembledScript: Equatable, Sendable {
     /// The lines before the author's file: line N of the loaded text is line N - `bodyLineOffset` of the file.
     public let bodyLineOffset: Int
 
+    /// Whether it belongs to a built-in pack.
+    ///
+    /// It is known to compile, and most installations call few of them. So Redis gets it with its first call. The
+    /// gateway's own scripts are called everywhere, and a mistake in an operator's must show at the start.
+    public let isOfPack: Bool
+
     /// Replaces line numbers of the loaded text with file and line: `user_script:312` becomes `vote.lua:40`.
     ///
     /// Redis knows only the loaded text. Lines that come from no file stay unchanged.

@@ -42,7 +42,7 @@ public struct ScriptAssembler: Sendable {
 
     /// A command or a refresh.
     public func script(_ descriptor: CommandDescriptor) -> AssembledScript {
-        assembled(descriptor.scriptName, behind: command) { text in
+        assembled(descriptor.scriptName, of: descriptor.file, behind: command) { text in
             if let outside, !descriptor.callsOut.isEmpty { text.append(outside.bytes, path: outside.path) }
             if let elsewhere, descriptor.isReadOnly { text.append(elsewhere.bytes, path: elsewhere.path) }
             if let looked, !descriptor.looked.isEmpty { text.append(looked.bytes, path: looked.path) }
@@ -63,7 +63,7 @@ public struct ScriptAssembler: Sendable {
     /// topic's position.
     public func scripts(_ state: StateProvider) -> [AssembledScript] {
         [(state.scriptName, subscribe), (state.positionName, position)].map { (name, body) in
-            assembled(name, behind: state.isPersonal ? command : plain) { text in
+            assembled(name, of: state.file, behind: state.isPersonal ? command : plain) { text in
                 if state.isPersonal {
                     text.append(lines: GeneratedLua.lines(state))
                     text.append(lines: ["local function command()"])
@@ -85,7 +85,7 @@ public struct ScriptAssembler: Sendable {
 
     /// A script that the gateway calls itself.
     public func script(_ plain: ScriptFile) -> AssembledScript {
-        assembled(plain.name, behind: self.plain, first: quick[plain.name]) { text in
+        assembled(plain.name, of: plain, behind: self.plain, first: quick[plain.name]) { text in
             let offset = text.lineCount
             text.append(plain.bytes, path: plain.path)
             return offset
@@ -96,7 +96,8 @@ public struct ScriptAssembler: Sendable {
     ///
     /// `own` appends that text, and returns how many lines stand before the author's file.
     private func assembled(
-        _ name: String, behind shared: SharedTexts, first: ScriptFile? = nil, _ own: (inout ScriptText) -> Int
+        _ name: String, of file: ScriptFile, behind shared: SharedTexts, first: ScriptFile? = nil,
+        _ own: (inout ScriptText) -> Int
     ) -> AssembledScript {
         var alone = ScriptText()
         _ = own(&alone)
@@ -104,6 +105,8 @@ public struct ScriptAssembler: Sendable {
         if let first { text.append(first.bytes, path: first.path) }
         for (path, bytes) in shared.texts(for: alone.naming) { text.append(bytes, path: path) }
         let offset = own(&text)
-        return AssembledScript(name: name, text: text.text, parts: text.parts, bodyLineOffset: offset)
+        return AssembledScript(
+            name: name, text: text.text, parts: text.parts, bodyLineOffset: offset,
+            isOfPack: !file.pack.isEmpty && file.pack != ScriptFile.corePack)
     }
 }

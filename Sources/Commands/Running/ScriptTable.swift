@@ -19,7 +19,10 @@ public struct ScriptTable: Sendable {
 
     /// Registers scripts; throws when two have the same name.
     public init(_ scripts: [AssembledScript]) throws(ScriptRegistry.RegistryError) {
-        let registry = try ScriptRegistry(scripts: scripts.map { ($0.name, $0.text) }) { Digest.sha1($0) }
+        let later = Set(scripts.filter(\.isOfPack).map(\.name))
+        let registry = try ScriptRegistry(scripts: scripts.map { ($0.name, $0.text) }, later: later) {
+            Digest.sha1($0)
+        }
         self.registry = registry
         var entries: [String: Entry] = [:]
         for script in scripts {

@@ -109,7 +109,7 @@ private final class ClusterLook {
                 if knowsNodes {
                     Preflight.ask(link, keys, boundMs: limits.clockMs) { [unowned self] in (others, nodes) = ($0, $1) }
                 }
-                // The link loads all scripts first, so the answer arrives after each of them was tried.
+                // The link loads the operator's scripts first, so the answer arrives after each of them was tried.
                 link.call(RedisCall("CONFIG", Array("GET".utf8), Array("cluster-require-full-coverage".utf8))) {
                     [unowned self] answer in
                     survey.ask(link, place: master.address.description) { [unowned self] in

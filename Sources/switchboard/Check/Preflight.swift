@@ -217,7 +217,7 @@ enum Preflight {
                     }
                     ask("min-replicas-to-write") { replicas.leastReplicas = $0 }
                     ask("repl-backlog-ttl") { replicas.backlogSeconds = $0 }
-                    // The link loads all scripts first, so the answer arrives after each of them was tried.
+                    // The link loads the operator's scripts first, so the answer arrives after each of them was tried.
                     link?.call(RedisCall("PING")) { result in
                         guard result.failure?.reaction != .reconnect, let link else { return }
                         found = facts

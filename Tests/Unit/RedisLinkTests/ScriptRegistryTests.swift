@@ -41,7 +41,7 @@ import Testing
     @Test func onlyWhatTheServerLacksIsLoaded() throws {
         let registry = try ScriptRegistryTests.registry("publish", "vote")
         #expect(
-            registry.look.arguments
+            registry.look?.arguments
                 == [bytes("SCRIPT"), bytes("EXISTS"), registry.scripts[0].digest, registry.scripts[1].digest])
         #expect(registry.missing(.array([.integer(1), .integer(1)])) == [])
         #expect(registry.missing(.array([.integer(1), .integer(0)])) == [1])
@@ -51,6 +51,21 @@ import Testing
     @Test(arguments: [RESPValue.error(bytes("NOPERM")), .null, .integer(1), .array([.integer(1)])])
     func allAreLoadedWhereTheServerDoesNotSay(_ reply: RESPValue) throws {
         #expect(try ScriptRegistryTests.registry("publish", "vote").missing(reply) == [0, 1])
+    }
+
+    @Test func laterScriptsAreNeitherAskedForNorLoaded() throws {
+        let sources = ["vote", "publish", "queue"].map { (name: $0, source: bytes("return '" + $0 + "'")) }
+        let registry = try ScriptRegistry(
+            scripts: sources, later: ["vote", "queue"], sha1: ScriptRegistryTests.digest)
+        #expect(registry.look?.arguments == [bytes("SCRIPT"), bytes("EXISTS"), registry.scripts[1].digest])
+        #expect(registry.missing(.array([.integer(0)])) == [1])
+        #expect(registry.missing(.array([.integer(1)])) == [])
+        #expect(registry.missing(.error(bytes("NOPERM"))) == [1])
+        let rest = try ScriptRegistry(scripts: sources, later: ["vote", "publish", "queue"]) {
+            ScriptRegistryTests.digest($0)
+        }
+        #expect(rest.look == nil && rest.missing(nil) == [])
+        #expect(ScriptRegistry.none.look == nil)
     }
 
     @Test func aScriptThatWasLoadedHasItsDigest() throws {
