@@ -47,6 +47,16 @@ extension Connection {
         }
     }
 
+    /// Takes the handshake's next step; the first one, which signs, behind the flushes, so that no event waits for it.
+    func takeHandshakeStep() {
+        if let token, tls?.hasBegun == false { context.reactor.markLate(token) } else { advanceHandshake() }
+    }
+
+    /// Takes the first step of the handshake.
+    public func late() {
+        if case .handshaking = phase { advanceHandshake() }
+    }
+
     func advanceHandshake() {
         guard let token else { return }
         if context.suspectsProxyHeaders, isClient, beginsWithProxyHeader() { return abort(.strayProxyHeader) }

@@ -294,7 +294,7 @@ public final class Connection: EventSource {
         case .proxyHeader(let header):
             readProxyHeader(header)
         case .handshaking:
-            advanceHandshake()
+            takeHandshakeStep()
         case .open:
             if readiness.contains(.write) { writeAgain() }
             if !isReadPaused {

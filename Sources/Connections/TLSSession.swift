@@ -67,6 +67,9 @@ internal import Core
         return .moved(0)
     }
 
+    /// Whether a step of the handshake has been taken.
+    var hasBegun: Bool { unsafe SSL_in_before(ssl) == 0 }
+
     /// Whether the finished handshake resumed an earlier session.
     var wasResumed: Bool { unsafe SSL_session_reused(ssl) == 1 }
 

@@ -27,8 +27,15 @@ public protocol EventSource: AnyObject {
     func deadlineReached()
     /// Phase 5: the source was marked dirty in this tick.
     func flush()
-    /// Phase 6: the source was removed; it closes the descriptor and releases all it holds.
+    /// Phase 6: the source asked for a turn behind the flushes, with ``Reactor/markLate(_:)``.
+    func late()
+    /// Phase 7: the source was removed; it closes the descriptor and releases all it holds.
     func released()
+}
+
+extension EventSource {
+    /// Does nothing: most sources have no work that takes long.
+    public func late() {}
 }
 
 /// Identifies a source by slot and generation, without a reference to it.

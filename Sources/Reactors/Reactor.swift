@@ -3,7 +3,7 @@ internal import Glibc
 
 /// One thread's event loop: epoll, timers, and the phases that every tick runs in the same order.
 ///
-/// The phases are wait, mailbox, reads, timers, flush and free. Callbacks mark, phases act: nothing is written or freed
+/// The phases are wait, mailbox, reads, timers, flush, late and free. Callbacks mark, phases act: nothing is written or freed
 /// inside another source's callback. Thread: confined to the thread that made it; its `Sendable` is unavailable, so the
 /// compiler does not let it cross threads.
 public final class Reactor {
@@ -47,6 +47,7 @@ public final class Reactor {
     private let events = EventBuffer(capacity: 512)
     private var dirty: [EventToken] = []
     private var readable: [EventToken] = []
+    private var late: [EventToken] = []
     private var removed: [EventToken] = []
     private var due: [EventToken] = []
     private var isStopping = false
@@ -108,7 +109,14 @@ public final class Reactor {
         if table.mark(token, .readable) { readable.append(token) }
     }
 
-    /// Stops watching a source and frees it in phase 6 of this tick.
+    /// Requests ``EventSource/late()`` in this tick's late phase, or in the next tick's during that phase.
+    ///
+    /// Work that takes long belongs there: by then the tick's events are sent, and none waits for it.
+    public func markLate(_ token: EventToken) {
+        if table.mark(token, .late) { late.append(token) }
+    }
+
+    /// Stops watching a source and frees it in phase 7 of this tick.
     public func remove(_ token: EventToken) {
         guard table.mark(token, .removed) else { return }
         // It is explicit, since close(2) deregisters only the last duplicate of a descriptor (epoll(7)).
@@ -159,6 +167,7 @@ public final class Reactor {
             fireTimers()
             onTurnEnd()
             flushDirty()
+            workLate()
             freeRemoved()
             onTickEnd()
             let endUs = Clock.monotonicUs()
@@ -173,7 +182,7 @@ public final class Reactor {
     }
 
     private func waitMs() -> Int32 {
-        if !dirty.isEmpty || !readable.isEmpty || !removed.isEmpty { return 0 }
+        if !dirty.isEmpty || !readable.isEmpty || !late.isEmpty || !removed.isEmpty { return 0 }
         let now = Clock.monotonicMs()
         let wait = min(wheel.waitMs(nowMs: now) ?? Int.max, alarmMs == Int.max ? Int.max : max(alarmMs - now, 0))
         return wait == Int.max ? -1 : Int32(clamping: min(wait, 60_000))
@@ -231,6 +240,13 @@ public final class Reactor {
             tokens.removeAll(keepingCapacity: true)
             swap(&tokens, &dirty)
         }
+    }
+
+    private func workLate() {
+        guard !late.isEmpty else { return }
+        let tokens = late
+        late.removeAll(keepingCapacity: true)
+        for token in tokens { table.take(token, .late)?.late() }
     }
 
     private func freeRemoved() {

@@ -9,6 +9,7 @@ struct SlotTable {
         static let flush = Marks(rawValue: 1)
         static let readable = Marks(rawValue: 2)
         static let removed = Marks(rawValue: 4)
+        static let late = Marks(rawValue: 8)
     }
 
     /// The consequence of a fired timer for its source.

@@ -1,5 +1,7 @@
+import CLinux
 import COpenSSL
 import Core
+import Glibc
 import Reactors
 import Testing
 
@@ -56,6 +58,38 @@ import Testing
         let clients = try (0..<10).map { _ in try net.connect(port, tls: trust) }
         try net.run { clients.allSatisfy { $0.openings == 1 } && net.server.statistics.handshakes.value == 10 }
         #expect(net.server.statistics.handshakes.value == 10)
+    }
+
+    /// A handshake's first step signs, which takes longer than all else in a tick.
+    @Test func theFirstStepOfAHandshakeComesBehindTheFlush() throws {
+        let net = try Net()
+        let certificate = try TestCertificate()
+        let port = try net.listen(tls: try certificate.server()) { $0.onReceived = { _ = $0.send($1) } }
+        let trust = try certificate.client()
+        // It has an event to flush in each tick.
+        let talker = try net.connect(port, tls: trust) { peer in
+            peer.onOpened = { _ = $0.send([1]) }
+            peer.onReceived = { _ = $0.send($1) }
+        }
+        var newcomer: Peer?
+        var flushesBefore = 0
+        func holdsAnswer() -> Bool {
+            guard let connection = newcomer?.connection, newcomer?.openings == 0 else { return false }
+            var byte: UInt8 = 0
+            return unsafe recv(connection.raw, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 1
+        }
+        net.reactor.onFlush = {
+            #expect(!holdsAnswer())
+            flushesBefore += newcomer?.openings == 0 ? 1 : 0
+        }
+        var ticksWithAnswer = 0
+        try net.run {
+            if newcomer == nil, talker.received.count > 3 { newcomer = try? net.connect(port, tls: trust) }
+            ticksWithAnswer += holdsAnswer() ? 1 : 0
+            return newcomer?.openings == 1
+        }
+        #expect(flushesBefore > 0)
+        #expect(ticksWithAnswer > 0)
     }
 
     /// AES-128 is cheaper to set up and to use than what OpenSSL prefers; whoever has only another gets that.

@@ -158,6 +158,42 @@ import Testing
         #expect(ticks == [1, 2])
     }
 
+    @Test func lateWorkComesBehindTheFlushesAndOnceForEachMark() throws {
+        let loop = try TestLoop()
+        let (reactor, journal) = (loop.reactor, loop.journal)
+        let (slow, other) = (try loop.add("slow"), try loop.add("other"))
+        var ticks: [Int] = []
+        slow.onReady = { _ in
+            reactor.markLate(slow.token)
+            reactor.markLate(slow.token)
+        }
+        slow.onLate = {
+            ticks.append(reactor.tick)
+            if ticks.count == 1 { reactor.markLate(slow.token) } else { reactor.remove(slow.token) }
+        }
+        other.onReady = { _ in reactor.markDirty(other.token) }
+        reactor.markReadable(slow.token)
+        reactor.markReadable(other.token)
+        loop.stop(afterTicks: 4)
+        try loop.run()
+        #expect(ticks == [1, 2])
+        #expect(
+            journal.lines == ["slow ready", "other ready", "other flush", "slow late", "slow late", "slow released"])
+    }
+
+    @Test func aRemovedSourceHasNoLateTurn() throws {
+        let loop = try TestLoop()
+        let source = try loop.add("a")
+        source.onReady = { _ in
+            loop.reactor.markLate(source.token)
+            loop.reactor.remove(source.token)
+        }
+        loop.reactor.markReadable(source.token)
+        loop.stop(afterTicks: 2)
+        try loop.run()
+        #expect(loop.journal.lines == ["a ready", "a released"])
+    }
+
     @Test func interestDecidesWhatIsHeard() throws {
         let loop = try TestLoop()
         let reactor = loop.reactor

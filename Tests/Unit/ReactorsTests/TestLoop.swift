@@ -21,6 +21,7 @@ final class Recorder: EventSource {
     var onReady: (Readiness) -> Void = { _ in }
     var onDeadline: () -> Void = {}
     var onFlush: () -> Void = {}
+    var onLate: () -> Void = {}
     var onReleased: () -> Void = {}
 
     init(_ name: String, _ journal: Journal) {
@@ -41,6 +42,11 @@ final class Recorder: EventSource {
     func flush() {
         journal.note("\(name) flush")
         onFlush()
+    }
+
+    func late() {
+        journal.note("\(name) late")
+        onLate()
     }
 
     func released() {
