@@ -19,7 +19,9 @@ public import Core
 /// this gateway's address (DNS rebinding) sends `Host: evil.example` and that origin. A name cannot be rebound to an
 /// address literal, and browsers resolve `localhost` to nothing else.
 ///
-/// Rights never depend on the origin or on cookies; this only keeps pages from using a visitor's network position.
+/// Rights never depend on the origin; this only keeps pages from using a visitor's network position. An event stream may
+/// take its token from a cookie, which a browser sends by itself. A page of another origin may open such a stream, but
+/// cannot read it: no answer has `Access-Control-Allow-Credentials`.
 public struct OriginPolicy: Sendable {
     /// The verdict on a request's origin.
     public enum Verdict: Equatable, Sendable {
