@@ -1,12 +1,14 @@
 """What a connection costs to set up, in instructions and system calls: the gateway beside the floor (bench/floor).
 
-usage: .venv/bin/python bench/setup-cost.py [CONNECTIONS]
+usage: .venv/bin/python bench/setup-cost.py [CONNECTIONS [KIB]]
 
 Method: one client makes connections one after the other: TLS 1.3 handshake, upgrade, and at the gateway a subscription,
 which the floor does not have; each is closed at once, which counts, too. "resumed" offers the ticket of the connection
 before. callgrind counts what the process executes, outside the kernel; strace counts its system calls. Both are the
 same on a busy machine, but are no times: valgrind knows no SHA or ADX instructions, and the kernel's work is not in
-them. Needs valgrind and strace, and what `make build` and bench/floor/build.sh build.
+them. With KIB, callgrind also simulates caches: 32 KiB each for code and data, and a second level of so many KiB.
+The cache lines that a full connection needs from beyond it take most of the time that instructions do not explain.
+Needs valgrind and strace, and what `make build` and bench/floor/build.sh build.
 """
 
 import re
@@ -80,14 +82,15 @@ class Floor(node.NodeProcess):
         self.process.wait()
 
 
-def instructions(server, count, client):
-    """Instructions for each connection, by mode."""
+def instructions(server, count, client, flags):
+    """What callgrind counts for each connection, by mode: instructions first, and misses with the flags of a cache."""
     profile = server.directory / "callgrind"
     # valgrind stumbles over the debug information of Swift's runtime.
     binary = server.directory / "binary"
     subprocess.run(["strip", "--strip-debug", "-o", binary, server.arguments[0]], check=True)
     server.arguments[:1] = [
-        "valgrind", "--quiet", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={profile}", str(binary)]
+        "valgrind", "--quiet", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={profile}", *flags,
+        str(binary)]
     server.start().wait_ready(60)
     found = {}
     for number, mode in enumerate(MODES, 1):
@@ -97,7 +100,7 @@ def instructions(server, count, client):
         control(server, "--instr=off")
         control(server, "--dump")
         text = Path(f"{profile}.{number}").read_text()
-        found[mode] = int(re.search(r"^totals: (\d+)", text, re.MULTILINE)[1]) // count
+        found[mode] = [int(word) // count for word in re.search(r"^totals: (.*)", text, re.MULTILINE)[1].split()]
     server.stop()
     return found
 
@@ -125,6 +128,8 @@ def system_calls(server, count, client):
 
 def main():
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    kib = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    caches = ["--cache-sim=yes", "--I1=32768,8,64", "--D1=32768,8,64", f"--LL={kib * 1024},8,64"] if kib else []
     node.START_SECONDS_MAX = 120
     with tempfile.TemporaryDirectory() as directory:
         directory = Path(directory)
@@ -144,11 +149,14 @@ def main():
                     connections(number, mode, port, trust, "/sub/shop:1" if name == "floor" else "/ws")
 
                 server = make("-callgrind")
-                found = instructions(server, count, client)
+                found = instructions(server, count, client, caches)
                 server = make("-strace")
                 total, often = system_calls(server, count, client)
-                print(f"{name:8} full {found['full']:9,}  resumed {found['resumed']:9,} instructions  "
+                print(f"{name:8} full {found['full'][0]:9,}  resumed {found['resumed'][0]:9,} instructions  "
                       f"{total:.1f} system calls: {often}", flush=True)
+                if kib:
+                    code, *data = found["full"][-3:]
+                    print(f"{name:8} lines from beyond {kib} KiB: {code:,} of code, {sum(data):,} of data", flush=True)
         finally:
             redis.stop()
 
