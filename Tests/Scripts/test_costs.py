@@ -55,3 +55,20 @@ def test_a_cost_that_is_not_paid_is_found(changes, word):
     problems = costs.problems(dataclasses.replace(COST, **changes), ROW)
     assert bool(problems) == (word is not None) and all(word in problem for problem in problems[:1]), problems
     assert costs.problems(COST, None) == ["vote has no row in docs/costs.md"]
+
+
+@pytest.mark.parametrize(("members", "life_s"), [(lambda place: f"m{place}", 0), (lambda place: f"n{place}", -1)])
+def test_members_that_only_move_leave_nothing_for_good(db, members, life_s):
+    """A sorted set's nodes have heights by chance: moving twenty could add 128 bytes, which then seemed to stay."""
+    db.zadd("ranks", {f"m{place}": place for place in range(499)})
+    meter = costs.Meter(db)
+    for attempt in range(1_000):
+        meter.cost = costs.Cost("move", None, "worker", 1)
+
+        def move(attempt=attempt):
+            db.zadd("ranks", {members(place): attempt * 1000 + place for place in range(20)})
+        meter.measured(move, ("another",), ["ranks"], [])
+        if meter.grown[-1] >= costs.BYTES_SHOWN // 4:
+            break
+    assert meter.grown[-1] >= costs.BYTES_SHOWN // 4, "no growth by chance: the test would show nothing"
+    assert meter.cost.life_s == life_s
