@@ -47,12 +47,12 @@ extension Connection {
         }
     }
 
-    /// Takes the handshake's next step; the first one, which signs, behind the flushes, so that no event waits for it.
+    /// Takes the handshake's next step; the answer to a hello is signed, so it comes behind the flushes.
     func takeHandshakeStep() {
-        if let token, tls?.hasBegun == false { context.reactor.markLate(token) } else { advanceHandshake() }
+        if let token, tls?.awaitsHello == true { context.reactor.markLate(token) } else { advanceHandshake() }
     }
 
-    /// Takes the first step of the handshake.
+    /// Answers the hello.
     public func late() {
         if case .handshaking = phase { advanceHandshake() }
     }

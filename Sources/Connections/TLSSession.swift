@@ -67,8 +67,11 @@ internal import Core
         return .moved(0)
     }
 
-    /// Whether a step of the handshake has been taken.
-    var hasBegun: Bool { unsafe SSL_in_before(ssl) == 0 }
+    /// Whether the handshake has no whole hello of the peer yet, so that the next step answers it.
+    var awaitsHello: Bool {
+        let state = unsafe SSL_get_state(ssl)
+        return state == TLS_ST_BEFORE || state == TLS_ST_SR_CLNT_HELLO
+    }
 
     /// Whether the finished handshake resumed an earlier session.
     var wasResumed: Bool { unsafe SSL_session_reused(ssl) == 1 }

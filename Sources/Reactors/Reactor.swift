@@ -3,9 +3,9 @@ internal import Glibc
 
 /// One thread's event loop: epoll, timers, and the phases that every tick runs in the same order.
 ///
-/// The phases are wait, mailbox, reads, timers, flush, late and free. Callbacks mark, phases act: nothing is written or freed
-/// inside another source's callback. Thread: confined to the thread that made it; its `Sendable` is unavailable, so the
-/// compiler does not let it cross threads.
+/// The phases are wait, mailbox, reads, timers, flush, late and free. Callbacks mark, phases act: nothing is written or
+/// freed inside another source's callback. Thread: confined to the thread that made it; its `Sendable` is unavailable, so
+/// the compiler does not let it cross threads.
 public final class Reactor {
     /// Monotonic milliseconds at the start of this tick's work; the whole tick uses this one clock reading.
     public var nowMs: Int { clockMs.value }
