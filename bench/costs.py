@@ -135,9 +135,9 @@ class Meter:
                 pipe.memory_usage(key, samples=0)
             return {key: size or 0 for key, size in zip(keys, pipe.execute(), strict=True)}
 
-    def ranks(self, keys: list[str]) -> dict[str, int]:
-        """The members of each sorted set. Its nodes have heights by chance, so that a move alone changes its size."""
-        return {key: self.db.zcard(key) for key in keys if self.db.type(key) == b"zset"}
+    def names(self, keys: list[str]) -> dict[str, list[int]]:
+        """The lengths of all members of each sorted set."""
+        return {key: [len(name) for name in self.db.zrange(key, 0, -1)] for key in keys if self.db.type(key) == b"zset"}
 
     def measured(self, run, names, keys, arguments):
         cost, own = self.cost, list(dict.fromkeys(key.decode() if isinstance(key, bytes) else key for key in keys))
@@ -145,7 +145,7 @@ class Meter:
         outbox = [key for key in streams if self.db.type(key) in (b"stream", b"none")]
         own = [key for key in own if key not in streams]
         before, waiting = self.sizes(own), sum(self.db.xlen(key) for key in outbox)
-        ranked = self.ranks(own)
+        names_before = self.names(own)
         self.db.config_resetstat()
         reply = run()
         stats = self.db.info("commandstats")
@@ -156,9 +156,14 @@ class Meter:
         after = self.sizes(own)
         cost.commands = max(cost.commands, sum(made.values()))
         self.grown.append(sum(after.values()) - sum(before.values()))
-        moved = dict(ranked.items() & self.ranks(own).items())
+        names_after = self.names(own)
         for key in own:
-            if after[key] - before[key] >= (BYTES_SHOWN if key in moved else BYTES_SHOWN // 4):
+            grown = after[key] - before[key]
+            # The nodes of a sorted set have heights by chance: with as many members, only longer ones are growth.
+            old, new = names_before.get(key, []), names_after.get(key, [])
+            if old and len(old) == len(new):
+                grown = sum(new) - sum(old)
+            if grown >= BYTES_SHOWN // 4:
                 life = self.db.ttl(key)
                 cost.life_s = -1 if life < 0 or cost.life_s < 0 else max(cost.life_s, life)
         entries = sum(self.db.xlen(key) for key in outbox) - waiting

@@ -72,3 +72,15 @@ def test_members_that_only_move_leave_nothing_for_good(db, members, life_s):
             break
     assert meter.grown[-1] >= costs.BYTES_SHOWN // 4, "no growth by chance: the test would show nothing"
     assert meter.cost.life_s == life_s
+
+
+def test_a_longer_member_in_the_place_of_another_stays(db):
+    db.zadd("ranks", {"short": 1})
+    meter = costs.Meter(db)
+    meter.cost = costs.Cost("replace", None, "worker", 1)
+
+    def replace():
+        db.zrem("ranks", "short")
+        db.zadd("ranks", {"l" * 200: 1})
+    meter.measured(replace, ("another",), ["ranks"], [])
+    assert meter.cost.life_s == -1
