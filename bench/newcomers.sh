@@ -17,6 +17,7 @@ for round in $(seq "${1:-1}"); do
         >"$state/newcomers" 2>&1 &
     newcomers=$!
     wait "$events" || { cat "$state/events" >&2 && exit 1; }
+    kill -0 "$newcomers" 2>/dev/null || { echo 'the newcomers were done before the end: no figure' >&2 && exit 1; }
     wait "$newcomers" || { cat "$state/newcomers" >&2 && exit 1; }
     [ "$round" -gt 1 ] || grep -m1 -A1 delivered "$state/events"
     grep -m1 -E '^(✓|✗)' "$state/events"
