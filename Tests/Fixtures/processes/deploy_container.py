@@ -37,8 +37,14 @@ class Container:
             text = re.sub(re.escape(host) + r"([ :])\d+\b", rf"127.0.0.1\g<1>{port}", text).replace(host, "127.0.0.1")
         return text
 
+    @property
+    def is_running(self) -> bool:
+        """Whether the process was started and has not ended."""
+        return self.process is not None and self.process.poll() is None
+
     def start(self, *more: str) -> "Container":
         """Starts the process, on the files that an earlier run left; `more` words are for this run."""
+        assert not self.is_running, "it runs already, and nothing would end that process"
         with open(self.directory / "log", "ab") as log:
             self.process = subprocess.Popen([*self.words, *more], stdout=log, stderr=log, cwd=self.directory,
                                             env={"PATH": "/usr/bin:/bin"} | self.environment)

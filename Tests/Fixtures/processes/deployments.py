@@ -54,11 +54,12 @@ class Deployment:
     def start(self) -> "Deployment":
         """Starts what is not running; once, it makes the cluster."""
         for one in self.servers:
-            one.start()
+            if not one.is_running:
+                one.start()
         for server in self.servers:
             until(lambda: self.asked(server, "ping"), what="an answer")
         for one in self.watchers:
-            if one.process is None:
+            if not one.is_running:
                 one.start()
         if self.maker:
             assert self.maker.start().process.wait(60) == 0, self.maker.log
