@@ -1,6 +1,8 @@
 """Socket.IO by polling: python-socketio without WebSockets, and the requests of Engine.IO one by one."""
 
+import http.client
 import json
+import select
 import socket
 import struct
 
@@ -8,7 +10,7 @@ import httpx
 import pytest
 
 from Fixtures.clients import raw
-from Fixtures.clients.socketio import SEPARATOR, Phone, Session
+from Fixtures.clients.socketio import SEPARATOR, TEXT, Phone, Session
 from Fixtures.waiting import eventually, pass_time
 
 POLLING = ("polling",)
@@ -60,12 +62,41 @@ def test_both_transports_hear_one_topic_in_one_order(gateway, topic):
             phone.__exit__()
 
 
-def test_the_library_leaves_at_once(gw):
-    """A held poll that is not released keeps it waiting."""
+def test_the_library_leaves_at_once(gateway):
+    """A held poll that is not released keeps it waiting. With several shards, it may also forget its last packets."""
+    gw = gateway("--shards", "1")
     before = gw.metric("switchboard_polling_sessions")
     with Phone(gw, transports=POLLING):
         pass
     eventually(lambda: gw.metric("switchboard_polling_sessions") <= before, what="the end of the session")
+
+
+def test_a_send_is_answered_before_the_poll_that_it_fills(gateway):
+    """python-socketio forgets what it has yet to send, its last packets, while it waits for the answer to a send: it
+    then waited for its held poll until a ping came."""
+    gw = gateway("--shards", "1")
+    poll, send = (http.client.HTTPSConnection(*gw.address(), timeout=10, context=gw.certificate.trusting_context())
+                  for _ in range(2))
+
+    def ask(connection, method, path, body=None):
+        connection.request(method, path, body, TEXT)
+        return connection.getresponse().read()
+
+    for number in range(20):
+        with Session(gw) as session:
+            ask(poll, "GET", "/v1/openapi.json")
+            poll.request("GET", session.query)
+            # The one shard has read the poll when it answers what came later.
+            ask(send, "GET", "/v1/openapi.json")
+            send.request("POST", session.query, "40", TEXT)
+            readable, _, _ = select.select([poll.sock, send.sock], [], [], 10)
+            if poll.sock in readable:
+                readable, _, _ = select.select([send.sock], [], [], 0)
+            assert send.sock in readable, f"round {number}: the poll was answered first"
+            assert send.getresponse().read() == b"ok"
+            assert poll.getresponse().read().startswith(b'40{"sid":"')
+    poll.close()
+    send.close()
 
 
 def test_a_state_larger_than_any_packet_of_a_client_is_fetched(gw, topic):

@@ -122,7 +122,9 @@ public final class PollingTransport: ClientTransport {
         isTaking = true
         for message in messages where phase == .open { take(message) }
         isTaking = false
-        flush()
+        // The send is answered before the fetch. A client of python-socketio that leaves as soon as it is connected would
+        // otherwise forget its last packets while it waits for this answer, and wait for a held fetch until a ping.
+        defer { flush() }
         // A client that closes its session did nothing wrong.
         guard phase == .open || hasLeft else {
             return answer(endedBy == .messageTooBig ? .tooLarge : .fault(.request))
