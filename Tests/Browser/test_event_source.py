@@ -7,6 +7,7 @@ import pytest
 from Fixtures.clients.certificates import write_certificate
 from Fixtures.clients.tokens import SECRET
 from Fixtures.processes.gateway import Gateway
+from Fixtures.processes.ports import free_port
 from Fixtures.redis.server import RedisServer
 from Fixtures.waiting import eventually
 
@@ -49,8 +50,8 @@ def numbers(page, topic):
 
 
 def test_a_browser_hears_two_topics_and_comes_back_without_a_hole(page, start):
-    gateway = start()
-    port = gateway.address()[1]
+    port = free_port()
+    gateway = start(port)
     page.goto(f"https://127.0.0.1:{port}/v1/openapi.json")
     one, other = "shop:event-source-1", "shop:event-source-2"
     page.evaluate(LISTEN, f"/v1/stream?topic={one}&topic={other}")

@@ -6,6 +6,7 @@ from Fixtures.clients.certificates import write_certificate
 from Fixtures.clients.js_client import InPage, lives_through, renews_its_token
 from Fixtures.clients.tokens import SECRET, sign
 from Fixtures.processes.gateway import Gateway
+from Fixtures.processes.ports import free_port
 from Fixtures.redis.server import RedisServer
 from Fixtures.waiting import eventually
 
@@ -57,8 +58,8 @@ def test_in_a_page_a_token_is_renewed(start, open_at):
 
 def test_two_tabs_with_one_storage_do_a_call_once(start, open_at, page):
     """Both find the call that one of them kept, and both are back when the gateway is."""
-    topic, gateway, other = "conversation:tabs", start(), start()
-    port = gateway.address()[1]
+    topic, port = "conversation:tabs", free_port()
+    gateway, other = start(port), start()
     one, two = open_at(gateway), open_at(gateway, page.context.new_page())
     rights = token("u1", topics=[topic])
     one.order("open", url=f"wss://127.0.0.1:{port}/ws", token=rights, isKept=True)

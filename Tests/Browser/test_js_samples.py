@@ -13,6 +13,7 @@ from Fixtures.clients.js_client import CLIENT, DEBIAN_MODULES
 from Fixtures.clients.js_samples import ADDRESS, Shop, compiled, sample
 from Fixtures.clients.tokens import SECRET
 from Fixtures.processes.gateway import Gateway
+from Fixtures.processes.ports import free_port
 from Fixtures.redis.server import RedisServer
 
 MODULES = {
@@ -98,7 +99,7 @@ def lives_through(page, one, backend, start):
 
 
 def test_the_sample_page(page, start, site):
-    (address, folder), one, other = site, start(), start()
+    (address, folder), one, other = site, start(free_port()), start()
     backend = Shop(other, "js-samples-page")
     backend.add(1)
     text = sample("html").replace(ADDRESS, "wss://127.0.0.1:%d/ws" % one.address()[1])
@@ -109,7 +110,7 @@ def test_the_sample_page(page, start, site):
 
 
 def test_the_sample_for_react(page, start, site):
-    (address, folder), one, other = site, start(), start()
+    (address, folder), one, other = site, start(free_port()), start()
     backend = Shop(other, "js-samples-react")
     backend.add(1)
     imports = {"switchboard-client": "./switchboard.js", "switchboard-client/react": "./react.js"}

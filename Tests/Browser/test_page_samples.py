@@ -12,6 +12,7 @@ import pytest
 from Fixtures.clients.certificates import write_certificate
 from Fixtures.clients.tokens import SECRET, sign
 from Fixtures.processes.gateway import Gateway
+from Fixtures.processes.ports import free_port
 from Fixtures.redis.server import RedisServer
 from Fixtures.samples import ROOT, sample
 from Fixtures.waiting import eventually
@@ -40,7 +41,8 @@ class Site:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.origin = f"http://localhost:{self.server.server_address[1]}"
         config = json.loads(sample("docs/start.md#1-run-it:json").replace("http://localhost:3000", self.origin))
-        self.gateway = Gateway(directory / "gateway", redis_url, write_certificate(directory), SECRET, config=config)
+        self.gateway = Gateway(directory / "gateway", redis_url, write_certificate(directory), SECRET, config=config,
+                               listen=f"127.0.0.1:{free_port()}")
         self.gateway.start().wait_ready()
 
     def text(self, name: str) -> str:
@@ -92,11 +94,8 @@ def test_the_web_page(site, page):
     site.write(index_html=site.text("docs/build/web.md#the-page:html"))
     page.tolerated.append("ERR_CONNECTION_REFUSED")
     talks(site.open(page, "ann"), site)
-    port = site.gateway.address()[1]
     site.gateway.stop()
     page.get_by_text("connecting", exact=True).wait_for()
-    arguments = site.gateway.arguments
-    arguments[arguments.index("--listen") + 1] = f"127.0.0.1:{port}"
     site.gateway.start().wait_ready()
     site.gateway.publish("room:1", "message", {"text": "while it was away"})
     page.get_by_text("while it was away").wait_for()
@@ -110,14 +109,11 @@ def test_a_page_that_shows_a_message_at_once(site, page):
     page.tolerated.append("ERR_CONNECTION_REFUSED")
     page = site.open(page, "ann")
     talks(page, site)
-    port = site.gateway.address()[1]
     site.gateway.stop()
     page.get_by_text("connecting", exact=True).wait_for()
     page.get_by_label("Message").fill("while it was away")
     page.get_by_role("button", name="Send").click()
     page.get_by_text("while it was away (sending)").wait_for()
-    arguments = site.gateway.arguments
-    arguments[arguments.index("--listen") + 1] = f"127.0.0.1:{port}"
     site.gateway.start().wait_ready()
     page.get_by_text("while it was away", exact=True).wait_for()
     assert page.locator("li").all_inner_texts() == ["from a backend", "from the page", "while it was away"]

@@ -12,6 +12,7 @@ import pytest
 
 from Fixtures.clients.js_client import CLIENT, DEBIAN_MODULES, SECONDS_MAX
 from Fixtures.clients.js_samples import ADDRESS, Shop, compiled, package, sample
+from Fixtures.processes.ports import free_port
 from Fixtures.waiting import eventually
 
 PRELUDE = """
@@ -95,8 +96,8 @@ def test_the_first_sample_in_node(tmp_path, certificate, start):
 
 def test_the_sample_for_react_in_node(tmp_path, certificate, start):
     """React's own renderer shows the component; a gateway is killed, and what it missed is shown, too."""
-    one, other = start(), start()
-    port, shop = one.address()[1], "js-samples-node"
+    port, shop = free_port(), "js-samples-node"
+    one, other = start(port), start()
     backend = Shop(other, shop)
     backend.add(1)
     package(tmp_path)

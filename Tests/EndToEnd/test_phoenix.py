@@ -12,6 +12,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from Fixtures.clients.phoenix import Frames, Supabase
 from Fixtures.processes.gateway import API_KEY
+from Fixtures.processes.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOM = "realtime:room1"
@@ -331,16 +332,15 @@ def test_nobody_reads_or_writes_beyond_its_rights(gw, order, token):
 
 def test_python_joins_again_when_the_gateway_was_killed(gateway, order, token, trusting, server):
     """After a crash the client is back by itself, and hears what is published from then on."""
-    first = gateway(server=server)
-    host, port = first.address()
-    key = token("u1", topics=[order])
+    key, listen = token("u1", topics=[order]), f"127.0.0.1:{free_port()}"
+    first = gateway(server=server, listen=listen)
 
     async def run():
         async with Supabase(first, key, initial_backoff=0.1, max_retries=50) as supabase:
             await supabase.join(order)
             first.kill()
             assert (await supabase.state()).value == "CHANNEL_ERROR"
-            second = await asyncio.to_thread(gateway, server=server, listen=f"{host}:{port}")
+            second = await asyncio.to_thread(gateway, server=server, listen=listen)
             assert (await supabase.state(20)).value == "SUBSCRIBED"
             second.publish(order, "back", {"n": 1})
             assert (await supabase.next())["payload"] == {"n": 1}

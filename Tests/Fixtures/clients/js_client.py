@@ -10,6 +10,7 @@ import threading
 import time
 from pathlib import Path
 
+from Fixtures.processes.ports import free_port
 from Fixtures.waiting import eventually, pass_time
 
 CLIENT = Path(__file__).resolve().parents[3] / "clients/js"
@@ -123,9 +124,9 @@ def lives_through(open_at, start, sign, shop):
     `start(port)` starts a gateway of the same Redis; `open_at(gateway)` returns what is driven; `sign(user)` makes a
     token.
     """
-    gateway, other = start(), start()
+    port = free_port()
+    gateway, other = start(port), start()
     driven = open_at(gateway)
-    port = gateway.address()[1]
     topic = f"dj:{shop}"
     with other.http() as http:
         def service(name, **arguments):
