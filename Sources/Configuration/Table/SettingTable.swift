@@ -69,7 +69,7 @@ extension Setting {
             "Expect a PROXY header from trusted addresses on the TLS listener, the plain one, or both."),
         Setting(
             "allow-origin", .origin, nodeAndDev, default: "", repeatable: true,
-            "Let pages of this origin connect; without it, only pages of the gateway's own names (docs/configuration.md)."
+            "Let pages of this origin connect; without it, only pages of the gateway's own names (docs/keys.md)."
         ),
     ]
 
