@@ -10,6 +10,12 @@ import { useStatus, useTopic } from 'switchboard-client/react';
 
 globalThis.IS_REACT_ACT_ENVIRONMENT = true;
 
+/** Behind this turn all loops have taken what there is, and stores have set timers: one as long comes after them. */
+async function settled() {
+  await new Promise((resolve) => { setImmediate(resolve); });
+  await new Promise((resolve) => { setTimeout(resolve); });
+}
+
 /** A client whose topics say what the test says. */
 class Played {
   loops = [];
@@ -39,7 +45,7 @@ class Played {
         loop.queue.push(...updates);
         loop.wake();
       }
-      await new Promise((resolve) => { setTimeout(resolve, 5); });
+      await settled();
     });
   }
 }
@@ -161,7 +167,7 @@ test('the status of a client, and its changes', async () => {
   let renderer;
   await act(async () => {
     renderer = create(React.createElement(View));
-    await new Promise((resolve) => { setTimeout(resolve, 5); });
+    await settled();
   });
   assert.deepEqual(seen, ['connecting', 'open']);
   await act(async () => renderer.unmount());
