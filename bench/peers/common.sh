@@ -1,9 +1,9 @@
 # Sourced by the scripts beside it: the directory, a certificate, a Redis, and the way a target begins and ends.
 #
 # A script NAME.sh DIR runs its server in the foreground with DIR, an existing empty directory, as working directory.
-# SERVER_CPUS (a list for taskset, default 0) is for the server, LOAD_CPUS (default 1) for its Redis. When it serves,
-# DIR/target holds the flags for switchboard-bench in one line. SIGTERM ends it, and everything it started. A server
-# serves when it can do its work, not when it listens: else clients would be refused, or publishes lost.
+# SERVER_CPUS (a list for taskset, default 0) is for the server, REDIS_CPUS (as LOAD_CPUS, default 1) for its Redis.
+# When it serves, DIR/target holds the flags for switchboard-bench in a line. SIGTERM ends it and all that it started. A
+# server serves when it can do its work, not when it listens: else clients would be refused, or publishes lost.
 #
 # Sets root (the checkout); after start_redis: redis_pid, redis_url.
 set -euo pipefail
@@ -12,6 +12,7 @@ peers=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$peers/../.." && pwd)
 server_cpus=${SERVER_CPUS:-0}
 load_cpus=${LOAD_CPUS:-1}
+redis_cpus=${REDIS_CPUS:-$load_cpus}
 
 fail() {
     printf '%s: %s\n' "$(basename "$0")" "$*" >&2
@@ -80,7 +81,7 @@ make_certificate() {
 start_redis() {
     local port
     port=$(free_port)
-    taskset --cpu-list "$load_cpus" redis-server --port "$port" --bind 127.0.0.1 --save '' --appendonly no \
+    taskset --cpu-list "$redis_cpus" redis-server --port "$port" --bind 127.0.0.1 --save '' --appendonly no \
         --tcp-backlog 4096 >redis.log &
     redis_pid=$!
     redis_url=redis://127.0.0.1:$port
