@@ -218,7 +218,7 @@ def test_the_outbox_is_relayed_exactly_once_and_in_order_over_deaths(worker, ser
     total = client.xlen("#outbox")
     for death in range(1, 6):
         one = worker(server=server, scripts=scripts, limits=LIMITS | {"relaysMax": 4})
-        eventually(lambda: client.xlen("#outbox") <= total * (6 - death) / 6, 30, f"death {death}")
+        eventually(lambda: client.xlen("#outbox") <= total * (6 - death) / 6, 10, f"death {death}")
         one.kill()
     worker(server=server, scripts=scripts, limits=LIMITS)
     eventually(lambda: client.xlen("#outbox") == 0, 15, "an empty outbox")
