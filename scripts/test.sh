@@ -20,8 +20,8 @@ cd "$(dirname "$0")/.."
 
 readonly workers=${WORKERS:-$((3 * $(nproc)))}
 readonly logs=.build/test-logs
-# More failures than this, of 6,200 tests, are no race.
-readonly again_max=12
+# More failures than this are no race.
+readonly again_max=5
 shipped=
 if [ "${1:-}" = --shipped ]; then
     shipped=1
