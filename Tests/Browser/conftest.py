@@ -15,8 +15,6 @@ from Fixtures.clients.certificates import write_certificate
 from Fixtures.processes.inspected_fleet import InspectedFleet
 
 HERE = Path(__file__).resolve().parent
-# A busy host has left a page without a frame of the screen for five seconds, which is Playwright's own deadline.
-expect.set_options(timeout=WAIT_MS)
 
 
 class OpenBrowser:
@@ -108,5 +106,7 @@ def window(browser, fleet):
     window.requests = []
     window.on("request", lambda request: window.requests.append(request))
     window.set_default_timeout(WAIT_MS)
+    expect.set_options(timeout=WAIT_MS)
     yield window
     windows.close()
+    expect.set_options(timeout=5_000)

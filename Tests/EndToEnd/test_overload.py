@@ -149,6 +149,7 @@ def test_peers_that_say_nothing_do_not_stop_accepting(gateway):
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_slow_peers_do_not_keep_honest_ones_out(gateway):
     gw = gateway()
     context = gw.certificate.trusting_context()

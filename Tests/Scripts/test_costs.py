@@ -27,6 +27,7 @@ def test_every_script_is_measured():
     assert measured == SCRIPTS
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("pack", costs.packs(), ids=str)
 def test_no_script_of_a_pack_costs_more_than_its_caller_pays(db, pack):
     """Bytes, and what refreshes and calls do, were paid by nobody, and nothing showed which command did so."""
