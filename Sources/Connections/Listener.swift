@@ -90,7 +90,7 @@ public final class Listener: EventSource {
     /// Accepts a batch.
     public func ready(_ readiness: Readiness) {
         guard !isHeld else { return }
-        let ceiling = Sockets.descriptorCeiling(reserve: style.descriptorReserve)
+        let ceiling = DescriptorReserve.ceiling(reserve: style.descriptorReserve)
         var refused = 0
         for _ in 0..<style.acceptsPerTick {
             if style.tls != nil && context.isCrowded { return hold() }

@@ -70,18 +70,6 @@ public enum Sockets {
         return descriptor
     }
 
-    /// The first descriptor number that is reserved for the process itself: its soft limit minus the reserve.
-    ///
-    /// A low limit reserves a quarter at most.
-    static func descriptorCeiling(reserve: Int) -> Int32 {
-        var limit = rlimit()
-        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return Int32.max }
-        return Int32(clamping: descriptorCeiling(of: Int(clamping: limit.rlim_cur), reserve: reserve))
-    }
-
-    /// The first reserved number for a soft limit that is known.
-    public static func descriptorCeiling(of limit: Int, reserve: Int) -> Int { limit - min(reserve, limit / 4) }
-
     /// Takes a waiting connection and its peer's address.
     public static func accept(_ listener: Int32) throws(Errno) -> Accepted {
         var storage = sockaddr_storage()

@@ -148,9 +148,10 @@ final class Shard {
     func listen(_ plan: ListenerPlan) throws(Errno) {
         guard let descriptor = plan.descriptors[index] else { return }
         let isSecure = plan.tls != nil
+        let reserve = plan.role.isOperations ? DescriptorReserve.operators : DescriptorReserve.clients
         let style = Listener.Style(
             tls: plan.tls, expectsProxyHeader: plan.expectsProxyHeader, acceptsPerTick: limits.acceptsPerTick,
-            acceptPauseMs: limits.acceptPauseMs, descriptorReserve: plan.role.isOperations ? 4 : DescriptorRoom.reserve)
+            acceptPauseMs: limits.acceptPauseMs, descriptorReserve: reserve)
         let listener = try Listener(
             context: context, listening: FileDescriptor(owning: descriptor), style: style, admission: plan.admission
         ) { [unowned http] in HTTPPeer(http, role: plan.role, isSecure: isSecure) }

@@ -1,4 +1,4 @@
-import Connections
+import Reactors
 
 /// The room that the limit of file descriptors (RLIMIT_NOFILE) leaves for clients.
 ///
@@ -15,13 +15,11 @@ public struct DescriptorRoom: Equatable, Sendable {
         self.limit = limit
     }
 
-    /// Descriptors that listeners for clients leave to the process itself: for Redis, its files and operators.
-    public static let reserve = 32
     /// Descriptors that a gateway opens beside its clients' connections: links, listeners, timers, files.
     private static let own = 64
 
     /// Number of open descriptors from which on clients are refused.
-    private var ceiling: Int { Sockets.descriptorCeiling(of: limit, reserve: DescriptorRoom.reserve) }
+    private var ceiling: Int { DescriptorReserve.ceiling(of: limit, reserve: DescriptorReserve.clients) }
 
     /// Whether new clients are about to be refused: 5 % of the limit are left for them, or eight descriptors.
     var isShort: Bool { open >= ceiling - max(8, limit / 20) }
@@ -41,6 +39,6 @@ public struct DescriptorRoom: Equatable, Sendable {
 
     /// Mend for the operator whose limit is too small.
     public static func mend(_ connectionsMax: Int) -> String {
-        "allow \(connectionsMax + own + reserve) open files (ulimit -n, LimitNOFILE=), or lower --limit connectionsMax"
+        "allow \(connectionsMax + own + DescriptorReserve.clients) open files (ulimit -n, LimitNOFILE=), or lower --limit connectionsMax"
     }
 }

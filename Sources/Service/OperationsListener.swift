@@ -42,7 +42,7 @@ public final class OperationsListener: Sendable {
         guard let taken else { return nil }
         let style = Listener.Style(
             tls: nil, expectsProxyHeader: { _ in false }, acceptsPerTick: limits.acceptsPerTick,
-            acceptPauseMs: limits.acceptPauseMs, descriptorReserve: 4)
+            acceptPauseMs: limits.acceptPauseMs, descriptorReserve: DescriptorReserve.operators)
         return try Listener(
             context: context, listening: FileDescriptor(owning: taken), style: style, admission: FewAtOnce(),
             makeHandler: makeHandler)

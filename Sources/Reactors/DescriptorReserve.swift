@@ -1,0 +1,22 @@
+internal import Glibc
+
+/// Descriptors below the limit of the process (RLIMIT_NOFILE) that some of its users leave to others.
+///
+/// A new descriptor has the lowest free number, so a user compares its number with ``ceiling(reserve:)``, and closes it
+/// when it is not below. A low limit reserves a quarter at most.
+public enum DescriptorReserve {
+    /// Left by connections of clients: for links to Redis, threads, files and operators.
+    public static let clients = 32
+    /// Left by connections of operators: for files.
+    public static let operators = 4
+
+    /// The first reserved number of this process.
+    public static func ceiling(reserve: Int) -> Int32 {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return Int32.max }
+        return Int32(clamping: ceiling(of: Int(clamping: limit.rlim_cur), reserve: reserve))
+    }
+
+    /// The first reserved number for a soft limit that is known.
+    public static func ceiling(of limit: Int, reserve: Int) -> Int { limit - min(reserve, limit / 4) }
+}
