@@ -49,9 +49,10 @@ public enum Sockets {
     /// Starts a connect; it has succeeded when the descriptor becomes writable and ``pendingError(_:)`` is `nil`.
     ///
     /// From `source`, when one is given; its port is chosen at the connect, so that one address serves as many
-    /// connections to each server as there are ports (IP_BIND_ADDRESS_NO_PORT, ip(7)).
+    /// connections to each server as there are ports (IP_BIND_ADDRESS_NO_PORT, ip(7)). The last descriptors are left to
+    /// operators (``DescriptorReserve/links``).
     public static func connect(_ endpoint: Endpoint, from source: IPAddress? = nil) throws(Errno) -> FileDescriptor {
-        let descriptor = try open(endpoint)
+        let descriptor = try DescriptorReserve.spared(try open(endpoint))
         if case .tcp = endpoint { tune(descriptor.raw) }
         let raw = descriptor.raw
         if let source {

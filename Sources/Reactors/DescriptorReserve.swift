@@ -7,8 +7,16 @@ internal import Glibc
 public enum DescriptorReserve {
     /// Left by connections of clients: for links to Redis, threads, files and operators.
     public static let clients = 32
+    /// Left by links and threads: for questions of operators, and for files.
+    public static let links = 8
     /// Left by connections of operators: for files.
     public static let operators = 4
+
+    /// Passes a descriptor of a link or a thread on; closes a reserved one, as if the process had none.
+    public static func spared(_ descriptor: consuming FileDescriptor) throws(Errno) -> FileDescriptor {
+        guard descriptor.raw < ceiling(reserve: links) else { throw .tooManyFiles }
+        return descriptor
+    }
 
     /// The first reserved number of this process.
     public static func ceiling(reserve: Int) -> Int32 {

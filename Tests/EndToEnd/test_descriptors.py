@@ -4,10 +4,12 @@ At limits of 96 and 400 readiness stayed green, nothing was logged, and 88 and 1
 """
 
 import contextlib
+import os
 import re
 import resource
 import socket
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +21,13 @@ from Fixtures.waiting import eventually
 CROWD = {
     "connectionsPerAddressMax": 5_000, "unauthenticatedMax": 5_000, "unauthenticatedPerAddressMax": 5_000,
     "connectsPerAddressPerSecond": 100_000, "tlsHandshakeMs": 60_000}
+SHARDS = 32
+
+
+def listening(port: int) -> int:
+    """The number of sockets that listen at a port of IPv4."""
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return sum(row[1].endswith(f":{port:04X}") and row[3] == "0A" for row in rows)
 
 
 def is_open(connection: socket.socket) -> bool:
@@ -80,23 +89,33 @@ def test_who_finds_no_descriptor_is_refused_and_readiness_says_so_before(gateway
         eventually(lambda: "descriptors" not in warnings(gw), 5, "the end of the warning")
 
 
-def test_a_shard_that_cannot_start_takes_no_connection(gateway, server):
-    """Its sockets stayed open: half of the questions about readiness, and of the clients, were never answered."""
-    gw = gateway("--shards", "32", server=server)
+def starts_again_with_few_descriptors(gw) -> None:
+    """Starts it again with enough descriptors for the process, and not for all of its shards."""
     gw.stop()
-    # Enough for the process, and not for all of its shards; a ready file would need one more.
     port = free_port()
+    # A ready file would need one more.
     words = [word for word in gw.arguments if word not in ("--ready-file", str(gw.ready_path.absolute()))]
     words[words.index("--ops") + 1] = f"127.0.0.1:{port}"
     with open(gw.log_path, "ab") as log:
         gw.process = subprocess.Popen(["prlimit", "--nofile=110", *words], stdout=log, stderr=log, env=ENVIRONMENT)
     gw.addresses = {"ops": [{"host": "127.0.0.1", "port": port}]}
-    eventually(lambda: "a shard cannot run" in gw.log_text, 10, "the log")
-    # Until clients are let in, the sockets of all shards leave no descriptor for a question.
-    eventually(lambda: '"listener":"tls"' in gw.log_text.split("a shard cannot run")[-1], 10, "clients are let in")
+    # Until the shards that fail have closed their sockets, these leave no descriptor for a question.
+    eventually(lambda: 0 < gw.log_text.count('"a shard cannot run"') == SHARDS - listening(port), 10, "the log")
+
+
+def tells_the_failed_shards(gw) -> None:
+    """All sockets of a port answer, also those of shards that could not start."""
     for _ in range(24):
         answer = gw.ops("/readyz")
         assert answer.status_code == 503 and "threads" in answer.json()["reasons"], answer.text
+
+
+def test_a_shard_that_cannot_start_takes_no_connection(gateway, server):
+    """Its sockets stayed open: half of the questions about readiness, and of the clients, were never answered."""
+    gw = gateway("--shards", str(SHARDS), server=server)
+    starts_again_with_few_descriptors(gw)
+    tells_the_failed_shards(gw)
+    eventually(lambda: '"listener":"tls"' in gw.log_text.split("a shard cannot run")[-1], 10, "clients are let in")
     clients = int(re.findall(r'"listener":"tls","address":"127.0.0.1:(\d+)"', gw.log_text)[-1])
     for _ in range(24):
         with socket.create_connection(("127.0.0.1", clients), timeout=5) as connection:
@@ -105,3 +124,25 @@ def test_a_shard_that_cannot_start_takes_no_connection(gateway, server):
             with contextlib.suppress(ConnectionError):
                 connection.recv(64)
     gw.kill()
+
+
+def test_readiness_answers_where_links_have_taken_every_descriptor(gateway, server):
+    """Dials that Redis did not answer held the last ones, and the question was never accepted."""
+    gw = gateway("--shards", "8", server=server)
+    gw.wait_ready()
+    pid, full = gw.process.pid, gw.fd_count
+    server.stop()
+    eventually(lambda: gw.fd_count < full - 8, 5, "the end of the links")
+    before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (full, before[1]))
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(server.socket_path)
+        silent.listen(64)
+        eventually(lambda: gw.fd_count >= full - 8, 10, "the dials")
+        for _ in range(24):
+            answer = gw.ops("/readyz")
+            assert answer.status_code == 503 and "redis" in answer.json()["reasons"], answer.text
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
+    os.unlink(server.socket_path)
+    server.start()
+    gw.wait_ready()

@@ -162,6 +162,29 @@ import Testing
         }
     }
 
+    /// In a process of its own, since it lowers the process's limit of descriptors.
+    @Test func aDialAndALoopTakeNoneOfTheLastDescriptors() async {
+        await #expect(processExitsWith: .success) {
+            let wake = try Wake()
+            let descriptor = try Sockets.listen(SocketsTests.loopback, backlog: 8)
+            let server = Endpoint.tcp(IPAddress(127, 0, 0, 1), port: Sockets.port(of: descriptor.raw))
+            // The next descriptor is the first of those that are left to others.
+            var limit = rlimit()
+            _ = unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            limit.rlim_cur = rlim_t(ListenerTests.openDescriptors() + DescriptorReserve.links + 32)
+            _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            var held: [Int32] = []
+            while held.last ?? 0 < DescriptorReserve.ceiling(reserve: DescriptorReserve.links) - 1 {
+                held.append(dup(descriptor.raw))
+            }
+            #expect(throws: Errno.tooManyFiles) { _ = try Sockets.connect(server) }
+            #expect(throws: Errno.tooManyFiles) { _ = try Reactor(wake: wake) }
+            close(held.removeLast())
+            #expect(throws: Never.self) { _ = try Sockets.connect(server) }
+            #expect(throws: Never.self) { _ = try Reactor(wake: wake) }
+        }
+    }
+
     /// In a process of its own, since other tests open and close descriptors.
     @Test func aChurnOfConnectionsLeavesNoDescriptor() async {
         await #expect(processExitsWith: .success) {
