@@ -11,27 +11,13 @@ import pytest
 
 from Fixtures.clients.emitter import Date, Emitter, Undefined, encode
 from Fixtures.clients.socketio import Phone
+from Fixtures.processes.bridges import bridged, holder
 from Fixtures.processes.node import NodeProcess
 from Fixtures.redis.server import RedisServer
 from Fixtures.waiting import eventually
 
 BRIDGE = ("--bridge", "socketio")
 EVERYWHERE = pytest.mark.parametrize("server", ["server", "group", "cluster"], indirect=True)
-
-
-def holder(*nodes: NodeProcess) -> NodeProcess | None:
-    """The one node that publishes, once there is one."""
-    found = [node for node in nodes if node.metric("switchboard_bridge_holder") == 1]
-    return found[0] if len(found) == 1 else None
-
-
-def bridged(gateway, server, count=1, **more) -> list:
-    """So many gateways with a bridge, of which one publishes."""
-    nodes = [gateway(*BRIDGE, server=server, **more) for _ in range(count)]
-    eventually(lambda: holder(*nodes), 15, "a node that publishes")
-    # With a mark each of them can name what it receives, and take over.
-    eventually(lambda: all("a node publishes the events" in node.log_text for node in nodes), 5, "a mark at each")
-    return nodes
 
 
 def test_messages_have_the_bytes_of_the_library():
