@@ -11,8 +11,8 @@ public import Service
 public struct BridgeContext {
     /// The random name of the node.
     public let node: String
-    /// The names of keys and channels.
-    public let keys: Keys
+    /// The backends whose events it publishes.
+    public let source: BridgeSource
     /// The limits of events, of what waits, and of links.
     public let limits: Limits
     /// The shard's link for calls.
@@ -32,11 +32,12 @@ public struct BridgeContext {
 
     /// Takes the parts.
     public init(
-        node: String, keys: Keys, limits: Limits, link: any RedisCalls, topics: EventLog, access: AccessPolicy,
+        node: String, source: BridgeSource, limits: Limits, link: any RedisCalls, topics: EventLog,
+        access: AccessPolicy,
         sockets: [String: SocketRules], figures: BridgeStatistics, health: Health, log: Log
     ) {
         self.node = node
-        self.keys = keys
+        self.source = source
         self.limits = limits
         self.link = link
         self.topics = topics

@@ -19,11 +19,11 @@ enum BridgeLease {
     static let leaseMs = 2_000
 
     /// The call; its reply is the name of the node that holds the lease, and nothing when none does.
-    static func call(_ keys: Keys, _ wish: Wish, _ mark: BridgeMark) -> RedisCall {
+    static func call(_ key: [UInt8], _ wish: Wish, _ mark: BridgeMark) -> RedisCall {
         var call = RedisCall("EVAL")
         call.append(script)
         call.append(decimal: 1)
-        call.append(keys.bridge)
+        call.append(key)
         call.append(mark.node)
         call.append(decimal: leaseMs)
         call.append(wish.rawValue.utf8)

@@ -10,7 +10,7 @@ public import RedisLink
 import Rights
 import Service
 
-/// Publishes the events of Socket.IO backends that write to Redis (`--bridge socketio`) on the topics their rooms name.
+/// Publishes the events of Socket.IO backends that write to Redis (`--bridge`) on the topics their rooms name.
 ///
 /// Every node with the bridge receives all of them, and one publishes them: the holder of a lease in Redis. So each
 /// event is numbered once in its topic's log, and reaches the clients of all nodes as any other event does.
@@ -70,11 +70,11 @@ public final class EmitterBridge: PatternLinkOwner {
         }
         losses = LineSampler(perSecond: context.limits.clientLinesPerSecond)
         let wish = KeyEvents.Wish(
-            patterns: [EmitterPacket.pattern], channels: [context.keys.bridge], flags: nil,
+            patterns: context.source.patterns, channels: context.source.channels + [context.source.key], flags: nil,
             pingMs: context.limits.redisProbeMs, pongMs: context.limits.redisProbeTimeoutMs)
         timer = try ReactorTimer(reactor) { [unowned self] in publish() }
         patterns = try HomePatterns(
-            LinkSetup(connections, target, name: "switchboard-\(context.node)-bridge"), wish, key: context.keys.bridge,
+            LinkSetup(connections, target, name: "switchboard-\(context.node)-bridge"), wish, key: context.source.key,
             owner: self, asking: asking)
     }
 
@@ -117,7 +117,8 @@ public final class EmitterBridge: PatternLinkOwner {
         // A link that is made again at once is nothing to warn of.
         guard isSilent || nowMs - wellMs >= EmitterBridge.graceMs else { return }
         let isUnheard = isLive && failure == nil
-        context.health.set(.bridge, isUnheard ? .silent : .warned(of: isLive ? failure : patterns?.lastFailure))
+        context.health.set(
+            .bridge, isUnheard ? .silent(context.source.key) : .warned(of: isLive ? failure : patterns?.lastFailure))
     }
 
     // MARK: The lease
@@ -131,7 +132,7 @@ public final class EmitterBridge: PatternLinkOwner {
         let mark = BridgeMark(
             node: own, tag: SecureRandom.text(byteCount: 9), done: backlog.settledMark(), isYielding: isLeaving)
         asked = (mark.tag, reactor.nowMs)
-        context.link.call(BridgeLease.call(context.keys, wish, mark)) { [weak self] in self?.asked($0) }
+        context.link.call(BridgeLease.call(context.source.key, wish, mark)) { [weak self] in self?.asked($0) }
     }
 
     private func asked(_ result: Result<RESPValue, RedisFailure>) {
@@ -160,7 +161,7 @@ public final class EmitterBridge: PatternLinkOwner {
 
     /// Takes a mark of a node, or a message of an emitter.
     public func patternMessage(_ channel: [UInt8], _ payload: [UInt8]) {
-        guard channel == context.keys.bridge else {
+        guard channel == context.source.key else {
             if !backlog.receive(channel, payload, nowMs: reactor.nowMs) { lose(1, .noRoom) }
             return publish()
         }
@@ -191,8 +192,7 @@ public final class EmitterBridge: PatternLinkOwner {
     private func publish(_ entry: BridgeBacklog.Entry) {
         let packet: EmitterPacket
         do throws(EmitterPacket.Fault) {
-            packet = try EmitterPacket(
-                parsing: entry.payload, limits: context.limits.json, dataBytesMax: context.limits.publishBytesMax)
+            packet = try context.source.read(entry.payload, context.limits.json, context.limits.publishBytesMax)
         } catch {
             refuse(BridgeStatistics.Reason(rawValue: error.rawValue) ?? .malformed, entry, "")
             return backlog.settle(entry.number, again: false)
@@ -305,9 +305,12 @@ extension RowState {
     }
 
     /// The state of a bridge whose link and lease are whole, and no gateway publishes.
-    fileprivate static let silent = RowState.warned(
-        "silent", mend: "see which gateway the key #bridge names; delete the key when there is none of that name",
-        figures: [("detail", "no gateway publishes the events of emitters")])
+    fileprivate static func silent(_ key: [UInt8]) -> RowState {
+        let name = String(decoding: key, as: UTF8.self)
+        return .warned(
+            "silent", mend: "see which gateway the key \(name) names; delete the key when there is none of that name",
+            figures: [("detail", "no gateway publishes the events of emitters")])
+    }
 }
 
 @available(*, unavailable)

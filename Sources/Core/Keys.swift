@@ -179,6 +179,8 @@ public struct Keys: Sendable {
     public var nodeSecret: [UInt8] { common("#node-secret") }
     /// The string with the name of the gateway that publishes the events of emitters; also the channel of its marks.
     public var bridge: [UInt8] { common("#bridge") }
+    /// The same for events of python-socketio's managers.
+    public var pythonBridge: [UInt8] { common("#bridge-python") }
     /// The channel on which a gateway receives its own probes.
     public func probe(_ name: String) -> [UInt8] { common("#probe:") + Array(name.utf8) }
     /// The same for probes of the master of a slot, which also write the key of this name.

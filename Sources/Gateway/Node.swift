@@ -1,3 +1,4 @@
+import Bridge
 import Commands
 import Configuration
 import Connections
@@ -41,8 +42,8 @@ final class Node: Sendable {
     /// Size in bytes from which on a message is deflated.
     let deflateBytesMin: Int
     let http: HTTPOptions
-    /// The rules of Socket.IO's namespaces for the bridge; `nil` without a bridge.
-    let bridged: [String: SocketRules]?
+    /// The source of the bridge, and the rules of Socket.IO's namespaces for it; `nil` without a bridge.
+    let bridged: (source: BridgeSource, sockets: [String: SocketRules])?
     /// Makes routes beside the gateway's own; `nil` where there are none.
     let extraRoutes: ExtraRoutesMaker?
     let log: Log
@@ -108,7 +109,7 @@ final class Node: Sendable {
         self.proofs = proofs
         dialects = DialectRegistry.standard(settings, proofs)
         deflateBytesMin = settings.deflateBytesMin
-        bridged = settings.bridge == .off ? nil : settings.sockets
+        bridged = BridgeSource(settings.bridge, settings.keys).map { ($0, settings.sockets) }
         http = HTTPOptions(settings, isLocal: extraRoutes != nil)
         self.extraRoutes = extraRoutes
         proxyMismatch = ProxyMismatch(settings.proxyProtocol, log: log)

@@ -61,12 +61,13 @@ extension Shard: BusReceiver {
 
     /// The bridge of the node, on its first shard.
     static func bridge(_ node: Node, _ reactor: Reactor, _ shard: Shard) throws(Errno) -> EmitterBridge? {
-        guard shard.index == 0, let sockets = node.bridged else { return nil }
+        guard shard.index == 0, let bridged = node.bridged else { return nil }
         let context = ConnectionContext(
             reactor: reactor, limits: ConnectionLimits(node.limits, reactors: node.shards.count))
         let parts = BridgeContext(
-            node: node.name, keys: node.keys, limits: node.limits, link: shard.link, topics: shard.store,
-            access: node.access, sockets: sockets, figures: node.figures.bridge, health: node.health, log: node.log)
+            node: node.name, source: bridged.source, limits: node.limits, link: shard.link, topics: shard.store,
+            access: node.access, sockets: bridged.sockets, figures: node.figures.bridge, health: node.health,
+            log: node.log)
         return try EmitterBridge(parts, node.redis, context) { [bus = shard.bus] in bus.report(.hint($0)) }
     }
 

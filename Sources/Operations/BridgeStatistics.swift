@@ -16,6 +16,10 @@ public final class BridgeStatistics: Sendable {
         case except
         /// The event has several arguments.
         case arguments
+        /// The clients are to answer.
+        case callback
+        /// The message is an order to the servers of clients.
+        case order
         /// The room is no topic of a served namespace.
         case topic
         /// The name or the argument is not that of an event.
@@ -27,11 +31,13 @@ public final class BridgeStatistics: Sendable {
         /// The mend for the backend's developer.
         public var mend: String {
             switch self {
-            case .malformed: "publish with redis-emitter and its own parser, or see who else writes to this channel"
+            case .malformed: "publish with redis-emitter and its own parser, or with python-socketio 5.14 or later"
             case .tooLarge: "send less, or raise publishBytesMax"
             case .everyone: "name the rooms: a gateway has no room of all clients"
             case .except: "publish to a topic without the clients that are left out"
             case .arguments: "put all into one object"
+            case .callback: "let the client call a command instead of answering an event"
+            case .order: "do this at the gateway: clients subscribe themselves, and services end sessions by HTTP"
             case .topic: "name the room as the topic, such as shop:42, and serve its namespace"
             case .invalid: "send an event name of letters, digits and . _ : / - with one object"
             }

@@ -86,7 +86,9 @@ public enum ReadinessRow: String, CaseIterable, Sendable {
         case .redisPersistence: "set appendonly and appendfsync as they shall be, then restart Redis once"
         case .outbox: "start a worker, or see in its log why entries of the outbox are not done"
         case .workers: "start a worker: switchboard worker"
-        case .bridge: "let the user of Redis do PSUBSCRIBE on socket.io#* and write the key #bridge"
+        case .bridge:
+            "let the user of Redis do PSUBSCRIBE on socket.io#* and write the key #bridge, or SUBSCRIBE on socketio and "
+                + "write #bridge-python"
         case .certificate: "renew the certificate, then reload the gateway with SIGHUP"
         }
     }

@@ -31,6 +31,7 @@ RUN = {
         "docs/build/from-socketio.md#1-move-the-connections:json",
         "docs/build/from-socketio.md#1-move-the-connections:python", "docs/build/from-socketio.md#3-turn-handlers"],
     "EndToEnd/test_event_stream.py": ["docs/clients.md#event-streams:python"],
+    "EndToEnd/test_bridge_python.py": ["docs/emitters.md#backends-in-python:python"],
     "EndToEnd/test_socketio.py": ["docs/clients.md#socketio:python"],
     "EndToEnd/test_phoenix.py": ["docs/clients.md#supabase:python"],
     "EndToEnd/test_types_of_commands.py": ["docs/clients.md#types-of-commands:"],
@@ -63,7 +64,7 @@ READ = {
     "its library comes from a registry, and tests have no network": [
         "docs/build/from-socketio.md#1-move-the-connections:javascript", "docs/clients.md#socketio:javascript",
         "docs/build/from-supabase.md#2-change-the-address:javascript", "docs/clients.md#supabase:javascript",
-        "docs/emitters.md#backends-that-use-redis-emitter:js", "docs/clients.md#socketio:swift",
+        "docs/emitters.md#backends-that-emit-through-redis:js", "docs/clients.md#socketio:swift",
         "docs/clients.md#supabase:swift"],
     "its compiler is not on the machine of the tests": [
         "docs/build/kotlin.md#the-client:kotlin", "docs/publish.md#go:go", "docs/build/phone.md#in-the-simulator:",
@@ -72,7 +73,7 @@ READ = {
         "README.md#switchboard:text", "README.md#operate-it:text", "docs/start.md#1-run-it:text",
         "docs/scripts/testing.md#try-it-by-hand:text",
         "docs/build/web.md#the-page:text", "bench/README.md#", "docs/capacity.md#capacity:text",
-        "docs/emitters.md#backends-that-use-redis-emitter:text"],
+        "docs/emitters.md#backends-that-emit-through-redis:text"],
     "it is typed as root at a machine of its own; the files that it installs are run by tests": [
         "deploy/README.md#install-the-package:text", "deploy/README.md#systemd:text",
         "deploy/README.md#containers:text", "docs/alerts.md#alerts:text",

@@ -21,6 +21,8 @@ public enum BridgeKind: String, CaseIterable, Sendable {
     case off
     /// Socket.IO's emitter for Redis.
     case socketIO = "socketio"
+    /// The managers of python-socketio for Redis.
+    case pythonSocketIO = "python-socketio"
 }
 
 /// Whether the worker may change Redis's `notify-keyspace-events`.

@@ -167,7 +167,7 @@ extension Setting {
             "Let clients of Socket.IO enter this namespace, beside `/` and those of the apps."),
         Setting(
             "bridge", .choice(BridgeKind.allCases.map(\.rawValue)), nodeAndDev, default: "off",
-            "Publish the events that Socket.IO backends write to Redis by redis-emitter (docs/emitters.md)."),
+            "Publish the events that backends write to Redis by redis-emitter or python-socketio (docs/emitters.md)."),
         Setting(
             "deflate", .boolean, nodeAndDev, default: "false",
             "Agree on permessage-deflate with WebSocket clients that offer it."),

@@ -1,8 +1,8 @@
 public import Core
 
-/// A message that a Socket.IO backend publishes in Redis for the servers of its clients (`@socket.io/redis-emitter`).
+/// A message that a Socket.IO backend publishes in Redis for the servers of its clients.
 ///
-/// It is MessagePack: `[uid, {type, data: [event, argument], nsp}, {rooms, except, flags}]`. Servers with Socket.IO's
+/// That of `@socket.io/redis-emitter` is MessagePack: `[uid, {type, data: [event, argument], nsp}, {rooms, except, flags}]`. Servers with Socket.IO's
 /// adapter for Redis publish the same.
 public struct EmitterPacket: Equatable, Sendable {
     /// The reason why a message is not taken: the label of a metric.
@@ -17,6 +17,10 @@ public struct EmitterPacket: Equatable, Sendable {
         case except
         /// The event has more than one argument.
         case arguments
+        /// It wants an answer of the clients.
+        case callback
+        /// It is no event, but an order to the servers of clients.
+        case order
     }
 
     /// The pattern of the channels on which such messages arrive, for the default key `socket.io`.
@@ -34,9 +38,17 @@ public struct EmitterPacket: Equatable, Sendable {
     /// The most rooms of a message.
     public static let roomsMax = 64
     /// The most bytes of a message beside its argument.
-    private static let frameBytesMax = 32_768
+    static let frameBytesMax = 32_768
     /// Socket.IO's packet types of an event, without and with bytes.
     private static let eventTypes = [2, 5]
+
+    /// A message that was read.
+    init(namespace: [UInt8], event: [UInt8], data: [UInt8], rooms: [[UInt8]]) {
+        self.namespace = namespace
+        self.event = event
+        self.data = data
+        self.rooms = rooms
+    }
 
     /// Reads a message; its argument may have `dataBytesMax` bytes as JSON.
     public init(parsing payload: [UInt8], limits: JSON.Limits, dataBytesMax: Int) throws(Fault) {

@@ -1,6 +1,6 @@
 /// The metrics of Redis and of other processes, as a gateway sees them.
 extension MetricGroup {
-    /// Events that backends emit by Socket.IO's emitters, with `--bridge socketio`.
+    /// Events that backends emit to Redis, with `--bridge`.
     static let bridge = MetricGroup(
         "Socket.IO's emitters", of: [.gateway],
         [
