@@ -23,6 +23,9 @@ LONGEST = (
     "Browser/test_looks.py", "Browser/test_page.py", "EndToEnd/test_redis_outage.py",
 )
 
+# Within which a test that is `thorough` ends, where pytest.ini says it for all others.
+THOROUGH_SECONDS = 7_200
+
 
 def _place(identifier: str) -> int:
     """Where a test comes: by its entry in LONGEST, the others behind."""
@@ -41,6 +44,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if SHARED & set(item.fixturenames):
             item.add_marker(pytest.mark.xdist_group(item.path.name))
+        if item.get_closest_marker("thorough"):
+            item.add_marker(pytest.mark.timeout(THOROUGH_SECONDS))
     items.sort(key=lambda item: _place(item.nodeid))
 
 
