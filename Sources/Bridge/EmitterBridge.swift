@@ -111,14 +111,15 @@ public final class EmitterBridge: PatternLinkOwner {
 
     private func tellHealth(_ nowMs: Int) {
         let isLive = patterns?.isLive == true
+        // Nobody asks for the lease by a link that is down.
+        let isUnimpeded = isLive && context.link.isReady && failure == nil
         let isSilent = nowMs - heardMs > EmitterBridge.silentMs
-        if isLive && failure == nil && !isSilent { wellMs = nowMs }
+        if isUnimpeded && !isSilent { wellMs = nowMs }
         if wellMs == nowMs { return context.health.set(.bridge, .fine()) }
         // A link that is made again at once is nothing to warn of.
         guard isSilent || nowMs - wellMs >= EmitterBridge.graceMs else { return }
-        let isUnheard = isLive && failure == nil
         context.health.set(
-            .bridge, isUnheard ? .silent(context.source.key) : .warned(of: isLive ? failure : patterns?.lastFailure))
+            .bridge, isUnimpeded ? .silent(context.source.key) : .warned(of: isLive ? failure : patterns?.lastFailure))
     }
 
     // MARK: The lease

@@ -16,7 +16,7 @@ public final class BridgeStatistics: Sendable {
         case except
         /// The event has several arguments.
         case arguments
-        /// The clients are to answer.
+        /// The clients are to answer, or one has.
         case callback
         /// The message is an order to the servers of clients.
         case order
@@ -31,7 +31,7 @@ public final class BridgeStatistics: Sendable {
         /// The mend for the backend's developer.
         public var mend: String {
             switch self {
-            case .malformed: "publish with redis-emitter and its own parser, or with python-socketio 5.14 or later"
+            case .malformed: "publish with redis-emitter and its own parser, or python-socketio from 5.14 without NaN"
             case .tooLarge: "send less, or raise publishBytesMax"
             case .everyone: "name the rooms: a gateway has no room of all clients"
             case .except: "publish to a topic without the clients that are left out"

@@ -271,6 +271,23 @@ def test_a_lease_of_nobody_is_told_in_readiness(gateway, server):
         assert node.metric("switchboard_bridge_events_total", fate="lost") == 1
 
 
+def test_a_shard_without_its_link_is_no_reason_to_delete_the_lease(gateway, tmp_path):
+    """The bridge's own link was whole, so readiness named the key, though nobody could ask for the lease."""
+    with RedisServer(tmp_path / "closing", tcp=True).running() as server, server.client() as db:
+        db.execute_command("ACL", "SETUSER", "app", "on", ">ours", "~*", "&*", "+@all")
+        address = f"redis://app:ours@127.0.0.1:{server.port}"
+        [node] = bridged(gateway, SimpleNamespace(url=address))
+        # Links that are made stay, and no other can be made.
+        db.execute_command("ACL", "SETUSER", "app", "off")
+        for one in db.client_list():
+            if one["user"] == "app" and not one["name"].endswith("-bridge"):
+                db.client_kill_filter(_id=one["id"])
+        warned = eventually(lambda: warning_of(node), 10, "a warning")
+        assert "delete the key" not in warned["mend"], warned
+        db.execute_command("ACL", "SETUSER", "app", "on")
+        eventually(lambda: holder(node) and not warning_of(node), 15, "the lease again")
+
+
 def test_what_waits_when_the_only_gateway_ends_is_told(gateway, server):
     [node] = bridged(gateway, server)
     with server.client() as db:

@@ -94,7 +94,7 @@ def test_what_a_server_of_python_emits_reaches_the_topic(gateway, server):
 REFUSED = {
     "except": lambda manager: manager.emit("e", {}, room="shop:42", skip_sid="sid"),
     "everyone": lambda manager: manager.emit("e", {}),
-    "arguments": lambda manager: manager.emit("e", ({}, {}), room="shop:42"),
+    "arguments": lambda manager: manager.emit("e", (None, {}), room="shop:42"),
     "topic": lambda manager: manager.emit("e", {}, room="nowhere:42"),
     "invalid": lambda manager: manager.emit("gap", {}, room="shop:42"),
     "too_large": lambda manager: manager.emit("e", {"text": "x" * 70_000}, room="shop:42"),

@@ -27,6 +27,8 @@ extension EmitterPacket {
             throw error == .tooDeep || error == .tooManyElements ? .tooLarge : .malformed
         }
         guard root.kind == .object, let method = root["method"]?.stringBytes else { throw .malformed }
+        // A client's answer goes back to the server that asked for it.
+        guard method != Array("callback".utf8) else { throw .callback }
         guard method == Array("emit".utf8) else { throw .order }
         guard let event = root["event"]?.stringBytes else { throw .malformed }
         guard EmitterPacket.isNothing(root["callback"]) else { throw .callback }
@@ -81,8 +83,9 @@ extension EmitterPacket {
     private static func argument(in data: JSON.Value) throws(Fault) -> [UInt8] {
         guard data.kind == .array else { return Array(data.raw) }
         var members = data.members
-        guard let only = members.next(), only.kind != .null else { return Array("{}".utf8) }
+        let only = members.next()
         guard members.next() == nil else { throw .arguments }
+        guard let only, only.kind != .null else { return Array("{}".utf8) }
         return Array(only.raw)
     }
 }

@@ -17,7 +17,7 @@ public struct EmitterPacket: Equatable, Sendable {
         case except
         /// The event has more than one argument.
         case arguments
-        /// It wants an answer of the clients.
+        /// It wants an answer of the clients, or is one.
         case callback
         /// It is no event, but an order to the servers of clients.
         case order

@@ -71,6 +71,8 @@ import Testing
         (emit(room: "null"), EmitterPacket.Fault.everyone), (emit(room: "[]"), .everyone),
         (emit(skipSid: "\"sid\""), .except), (emit(skipSid: "[\"sid\"]"), .except),
         (emit(callback: "[\"shop:42\", \"/\", 1]"), .callback), (emit(data: "[1, 2]"), .arguments),
+        (emit(data: "[null, {}]"), .arguments), (emit(data: "[[null, {}]]", binary: "true"), .arguments),
+        ("{\"method\": \"callback\", \"id\": 1, \"args\": []}", .callback), (emit(data: "[{\"x\": NaN}]"), .malformed),
         (emit(data: "[\"\(String(repeating: "x", count: 199))\"]"), .tooLarge),
         (emit(data: String(repeating: "[", count: 8) + String(repeating: "]", count: 8)), .tooLarge),
         (emit(namespace: "7"), .malformed), (emit(namespace: "\"\""), .malformed),
