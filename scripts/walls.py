@@ -29,7 +29,7 @@ SOURCES = ROOT / "Sources"
 
 # Folders with a wall, and the folders of the same target that they may use.
 WALLS = {
-    "Dialects/Emitter": ["."],
+    "Dialects/Emitter": [".", "SocketIO"],
     "Dialects/Native": ["."],
     "Dialects/EventStream": [".", "Native"],
     "Dialects/Phoenix": [".", "Native"],
