@@ -23,7 +23,7 @@ LONGEST = (
     "Browser/test_looks.py", "Browser/test_page.py", "EndToEnd/test_redis_outage.py",
 )
 
-# Within which a test that is `thorough` ends, where pytest.ini says it for all others.
+# The deadline of a `thorough` test; pytest.ini has that of all others.
 THOROUGH_SECONDS = 7_200
 
 
