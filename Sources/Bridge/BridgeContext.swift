@@ -33,8 +33,7 @@ public struct BridgeContext {
     /// Takes the parts.
     public init(
         node: String, source: BridgeSource, limits: Limits, link: any RedisCalls, topics: EventLog,
-        access: AccessPolicy,
-        sockets: [String: SocketRules], figures: BridgeStatistics, health: Health, log: Log
+        access: AccessPolicy, sockets: [String: SocketRules], figures: BridgeStatistics, health: Health, log: Log
     ) {
         self.node = node
         self.source = source

@@ -110,22 +110,26 @@ public final class EmitterBridge: PatternLinkOwner {
     }
 
     private func tellHealth(_ nowMs: Int) {
-        let isLive = patterns?.isLive == true
-        // Nobody asks for the lease by a link that is down.
-        let isUnimpeded = isLive && context.link.isReady && failure == nil
+        let isWhole = hasLinks && failure == nil
         let isSilent = nowMs - heardMs > EmitterBridge.silentMs
-        if isUnimpeded && !isSilent { wellMs = nowMs }
+        if isWhole && !isSilent { wellMs = nowMs }
         if wellMs == nowMs { return context.health.set(.bridge, .fine()) }
         // A link that is made again at once is nothing to warn of.
         guard isSilent || nowMs - wellMs >= EmitterBridge.graceMs else { return }
         context.health.set(
-            .bridge, isUnimpeded ? .silent(context.source.key) : .warned(of: isLive ? failure : patterns?.lastFailure))
+            .bridge,
+            isWhole
+                ? .silent(context.source.key)
+                : .warned(of: patterns?.isLive == true ? failure : patterns?.lastFailure))
     }
 
     // MARK: The lease
 
+    /// Whether messages arrive, and the shard's link can ask for the lease.
+    private var hasLinks: Bool { patterns?.isLive == true && context.link.isReady }
+
     private func ask() {
-        guard patterns?.isLive == true, context.link.isReady, !isAsking else { return }
+        guard hasLinks, !isAsking else { return }
         isAsking = true
         askMs = reactor.nowMs + BridgeLease.everyMs
         // A node that has kept the last holder's messages is to be its heir, so one that has not looks twice.

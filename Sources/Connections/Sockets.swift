@@ -52,7 +52,7 @@ public enum Sockets {
     /// connections to each server as there are ports (IP_BIND_ADDRESS_NO_PORT, ip(7)). The last descriptors are left to
     /// operators (``DescriptorReserve/links``).
     public static func connect(_ endpoint: Endpoint, from source: IPAddress? = nil) throws(Errno) -> FileDescriptor {
-        let descriptor = try DescriptorReserve.spared(try open(endpoint))
+        let descriptor = try DescriptorReserve.unreserved(try open(endpoint))
         if case .tcp = endpoint { tune(descriptor.raw) }
         let raw = descriptor.raw
         if let source {

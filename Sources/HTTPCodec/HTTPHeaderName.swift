@@ -7,7 +7,6 @@ public enum HTTPHeaderName: String, CaseIterable, Sendable {
     /// The encodings accepted for bodies; in a 415.
     case acceptEncoding = "Accept-Encoding"
     /// CORS (Fetch standard, section 3.3).
-    /// CORS.
     case accessControlAllowHeaders = "Access-Control-Allow-Headers"
     /// CORS.
     case accessControlAllowMethods = "Access-Control-Allow-Methods"

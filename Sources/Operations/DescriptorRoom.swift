@@ -39,6 +39,7 @@ public struct DescriptorRoom: Equatable, Sendable {
 
     /// Mend for the operator whose limit is too small.
     public static func mend(_ connectionsMax: Int) -> String {
-        "allow \(connectionsMax + own + DescriptorReserve.clients) open files (ulimit -n, LimitNOFILE=), or lower --limit connectionsMax"
+        let wanted = connectionsMax + own + DescriptorReserve.clients
+        return "allow \(wanted) open files (ulimit -n, LimitNOFILE=), or lower --limit connectionsMax"
     }
 }

@@ -12,8 +12,8 @@ public enum DescriptorReserve {
     /// Left by connections of operators: for files.
     public static let operators = 4
 
-    /// Passes a descriptor of a link or a thread on; closes a reserved one, as if the process had none.
-    public static func spared(_ descriptor: consuming FileDescriptor) throws(Errno) -> FileDescriptor {
+    /// Returns the descriptor of a link or a thread; closes a reserved one and throws, as if the process had none.
+    public static func unreserved(_ descriptor: consuming FileDescriptor) throws(Errno) -> FileDescriptor {
         guard descriptor.raw < ceiling(reserve: links) else { throw .tooManyFiles }
         return descriptor
     }

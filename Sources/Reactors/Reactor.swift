@@ -56,7 +56,7 @@ public final class Reactor {
 
     /// Makes a loop on the calling thread, which `wake` wakes.
     public init(wake: Wake) throws(Errno) {
-        epoll = try DescriptorReserve.spared(FileDescriptor(owning: try retrying { epoll_create1(SWB_CLOEXEC) }))
+        epoll = try DescriptorReserve.unreserved(FileDescriptor(owning: try retrying { epoll_create1(SWB_CLOEXEC) }))
         self.wake = wake
         let nowMs = Clock.monotonicMs()
         clockMs.set(nowMs)

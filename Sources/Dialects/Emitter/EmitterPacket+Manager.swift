@@ -33,7 +33,7 @@ extension EmitterPacket {
         guard let event = root["event"]?.stringBytes else { throw .malformed }
         guard EmitterPacket.isNothing(root["callback"]) else { throw .callback }
         guard EmitterPacket.isNothing(root["skip_sid"]) else { throw .except }
-        let data = try EmitterPacket.argument(of: root)
+        let data = try EmitterPacket.argument(of: root, limits: outer)
         guard data.count <= dataBytesMax else { throw .tooLarge }
         self.init(
             namespace: try EmitterPacket.namespace(of: root), event: event, data: data,
@@ -67,7 +67,7 @@ extension EmitterPacket {
     }
 
     /// The argument as JSON; `{}` for none.
-    private static func argument(of root: JSON.Value) throws(Fault) -> [UInt8] {
+    private static func argument(of root: JSON.Value, limits: JSON.Limits) throws(Fault) -> [UInt8] {
         guard let data = root["data"], data.kind != .null else { return Array("{}".utf8) }
         guard root["binary"]?.kind == .yes else { return try argument(in: data) }
         var parts = Array(data.members)
@@ -75,7 +75,7 @@ extension EmitterPacket {
         let arguments = parts.removeFirst()
         let attachments = parts.compactMap { part in part.stringBytes.flatMap { Base64.decode($0, .standard) } }
         guard attachments.count == parts.count, let text = SocketIOBytes.filled(arguments, with: attachments),
-            let filled = try? JSON(parsing: text, limits: JSON.Limits(depthMax: 64, elementsMax: 400_000)).root
+            let filled = try? JSON(parsing: text, limits: limits).root
         else { throw .malformed }
         return try argument(in: filled)
     }
