@@ -133,5 +133,5 @@ elif [ "$alone_status" = 5 ]; then
 fi
 
 [ "$unit_status" = 0 ] || printf 'test: the unit tests failed, see above or %s\n' "$logs/unit.log" >&2
-[ "$clients_status" = 0 ] || printf "test: tests failed beside others, see above or %s\n" "$logs/clients.log" >&2
+[ "$clients_status" = 0 ] || printf "test: the clients' tests failed, see above or %s\n" "$logs/clients.log" >&2
 [ "$unit_status" = 0 ] && [ "$clients_status" = 0 ] && [ "$alone_status" = 0 ]

@@ -54,6 +54,18 @@ def test_strangers_find_groups_no_more_than_what_is_not_there(chats, db):
     assert len(chats.log(group)) == 1 and "user:eve#chats" not in map(bytes.decode, db.keys("*"))
 
 
+def test_the_step_that_makes_a_group_makes_it_once(chats, commands):
+    """On a Cluster the worker takes a step again when a gateway died behind it."""
+    step = {"conversationId": "trip", "userId": "ann", "members": ["ann", "bob"], "title": "Trip", "created": NOW_MS}
+    assert commands.call("open_conversation", **step)[0] == {"opened": True}
+    commands.relay()
+    chats.do("remove_member", "ann", "trip", memberId="bob")
+    assert commands.call("open_conversation", **step)[0] == {"opened": False}
+    assert commands.relay() == [], "nobody is told again"
+    assert chats.list("ann")[0].items() >= {"id": "trip", "title": "Trip", "members": ["ann"]}.items()
+    assert chats.list("bob") == [], "a member who has left does not come back"
+
+
 def test_members_come_and_go(chats, db, commands):
     group = chats.group("ann", "bob", "bob", "ann", title="Trip")
     assert {item["id"]: item["members"] for item in chats.list("bob")} == {group: ["ann", "bob"]}
