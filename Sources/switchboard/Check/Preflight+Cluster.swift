@@ -45,14 +45,14 @@ private final class ClusterLook {
     private var found: [[UInt8]: [Preflight.Finding]] = [:]
     private var damage: [Preflight.Finding] = []
     private var failure = RedisFailure(.timedOut)
-    private let survey: LoadSurvey
-    private var loads: [ServerLoad] = []
+    private let survey: RightsSurvey
+    private var loads: [ServerRights] = []
     /// The live processes, as the master that knows them answered.
     private var nodes: [Preflight.Finding] = []
     private var others: [NodeEntry] = []
 
     init(_ parts: NodeParts, _ limits: Limits, wait: Int, _ keys: Keys, _ context: ConnectionContext) {
-        survey = LoadSurvey(context, parts.redis, prefix: keys.prefix)
+        survey = RightsSurvey(context, parts.redis, prefix: keys.prefix)
         self.keys = keys
         self.wait = wait
         self.parts = parts

@@ -42,7 +42,7 @@ enum Preflight {
         /// The findings.
         var findings: [Finding]
         /// The servers' answers about loading their own files; empty when no server could be used.
-        var loads: [ServerLoad] = []
+        var loads: [ServerRights] = []
         /// The live processes.
         var others: [NodeEntry] = []
     }
@@ -188,10 +188,10 @@ enum Preflight {
             var found: ServerFacts?
             var replicas = ReplicaSettings()
             var broken: [Finding] = []
-            var loads: [ServerLoad] = []
+            var loads: [ServerRights] = []
             var nodes: [Finding] = []
             var others: [NodeEntry] = []
-            let survey = LoadSurvey(context, parts.redis, prefix: settings.keys.prefix)
+            let survey = RightsSurvey(context, parts.redis, prefix: settings.keys.prefix)
             let table = parts.library.table
             var target = parts.redis
             target.layout?.marks = false

@@ -10,7 +10,7 @@ struct UpgradeStep: Sendable {
     /// The known facts of the deployment.
     struct Facts: Sendable {
         /// The data servers and their answers.
-        var servers: [ServerLoad]
+        var servers: [ServerRights]
         /// The user as which gateways log in at Redis.
         var user: String
         /// The live processes.

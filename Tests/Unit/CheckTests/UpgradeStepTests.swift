@@ -9,10 +9,10 @@ import Testing
 
     @Test func onlyServersThatNeedAStepAreNamedAndWordsAreQuotedForAShell() {
         let servers = [
-            ServerLoad(place: "10.0.0.21:6379", rights: .missing("x"), isReplica: false),
-            ServerLoad(place: "[fd00::2]:6380", rights: refused, isReplica: true),
-            ServerLoad(place: "/run/redis.sock", rights: .missing("x"), isReplica: false),
-            ServerLoad(place: "10.0.0.23:6379", rights: .sufficient, isReplica: true),
+            ServerRights(place: "10.0.0.21:6379", rights: .missing("x"), isReplica: false),
+            ServerRights(place: "[fd00::2]:6380", rights: refused, isReplica: true),
+            ServerRights(place: "/run/redis.sock", rights: .missing("x"), isReplica: false),
+            ServerRights(place: "10.0.0.23:6379", rights: .sufficient, isReplica: true),
         ]
         let text = UpgradeStep.report(UpgradeStep.Facts(servers: servers, user: "it's")).joined(separator: "\n")
         let client = "  redis-cli -h 10.0.0.21 -p 6379 --user operator --askpass "
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func nothingIsDueWhereEverythingIsRight() {
-        let server = ServerLoad(place: "a:1", rights: .sufficient, isReplica: false)
+        let server = ServerRights(place: "a:1", rights: .sufficient, isReplica: false)
         #expect(
             UpgradeStep.report(UpgradeStep.Facts(servers: [server], user: "ours")) == [
                 "upgrade: nothing is to be changed"
@@ -53,7 +53,7 @@ import Testing
             ])
         #expect(VersionMove(own: "1.0.0", [node(.gateway, "1.0.0")]).steps.isEmpty)
         let facts = UpgradeStep.Facts(
-            servers: [ServerLoad(place: "a:1", rights: .missing("x"), isReplica: false)], user: "ours",
+            servers: [ServerRights(place: "a:1", rights: .missing("x"), isReplica: false)], user: "ours",
             others: [node(.worker, "0.1.0"), node(.worker, "99.0.0")])
         let lines = UpgradeStep.report(facts)
         let numbers = lines.filter { $0.hasPrefix("upgrade") }.map { $0.prefix(20) }
@@ -80,7 +80,7 @@ import Testing
 
     @Test func checkFailsOnlyWhereAServerSaidThatARightIsMissing() {
         func verdicts(_ rights: LoadRights...) -> [Preflight.Verdict] {
-            let loads = rights.map { ServerLoad(place: "a:1", rights: $0, isReplica: false) }
+            let loads = rights.map { ServerRights(place: "a:1", rights: $0, isReplica: false) }
             return Preflight.judge(loads, user: "ours").map(\.verdict)
         }
         #expect(verdicts(.missing("x"), .sufficient) == [.good, .wrong] && verdicts(refused) == [.doubtful])

@@ -5,7 +5,7 @@ import Reactors
 import RedisLink
 
 /// The answer of a data server about loading its own append-only file.
-struct ServerLoad: Equatable, Sendable {
+struct ServerRights: Equatable, Sendable {
     /// Address of the server: `host:port`, or the path of a socket.
     let place: String
     let rights: LoadRights
@@ -15,7 +15,7 @@ struct ServerLoad: Equatable, Sendable {
 /// Findings of `switchboard check` about the user as which Redis loads its own file.
 extension Preflight {
     /// Judges the servers' answers; `user` is the user as which gateways log in.
-    static func judge(_ loads: [ServerLoad], user: String) -> [Finding] {
+    static func judge(_ loads: [ServerRights], user: String) -> [Finding] {
         var findings: [Finding] = []
         let sufficient = loads.count { $0.rights == .sufficient }
         if sufficient > 0 {
@@ -45,11 +45,11 @@ extension Preflight {
 /// Asks masters, and the replicas that they name, whether they could load their own files.
 ///
 /// A replica has an ACL of its own, and may be the next master. Thread: the caller's.
-final class LoadSurvey {
+final class RightsSurvey {
     private let context: ConnectionContext
     private let target: RedisTarget
     private let prefix: [UInt8]
-    private var looks: [LoadLook] = []
+    private var looks: [RightsLook] = []
 
     init(_ context: ConnectionContext, _ target: RedisTarget, prefix: [UInt8]) {
         self.context = context
@@ -60,16 +60,16 @@ final class LoadSurvey {
     /// Asks a master by its link, and each of its replicas by a connection.
     ///
     /// `completion` runs when all have answered, after `redisConnectMs` and `redisCallMs` at the latest.
-    func ask(_ link: CallLink, place: String, _ completion: @escaping ([ServerLoad]) -> Void) {
+    func ask(_ link: CallLink, place: String, _ completion: @escaping ([ServerRights]) -> Void) {
         let replicas = link.facts?.replication.replicas ?? []
-        var loads: [ServerLoad] = []
+        var loads: [ServerRights] = []
         func learned(_ place: String, _ rights: LoadRights, isReplica: Bool) {
-            loads.append(ServerLoad(place: place, rights: rights, isReplica: isReplica))
+            loads.append(ServerRights(place: place, rights: rights, isReplica: isReplica))
             guard loads.count == replicas.count + 1 else { return }
             completion(loads.sorted { ($0.isReplica ? 1 : 0, $0.place) < ($1.isReplica ? 1 : 0, $1.place) })
         }
         for replica in replicas {
-            let look = try? LoadLook(context, target, at: replica, name: "switchboard-check", prefix: prefix) {
+            let look = try? RightsLook(context, target, at: replica, name: "switchboard-check", prefix: prefix) {
                 learned(replica.text, $0, isReplica: true)
             }
             guard let look else {

@@ -28,7 +28,7 @@ extension CallLink {
 /// One look at a replica: it is dialled once, asked whether it could load its own file, and closed.
 ///
 /// A replica has an ACL file of its own, and loads its own append-only file. Thread: the reactor's.
-public final class LoadLook: RedisSocketOwner {
+public final class RightsLook: RedisSocketOwner {
     private var socket: RedisSocket?
     private var timer: ReactorTimer?
     private var inquiry: LoadInquiry
@@ -89,4 +89,4 @@ public final class LoadLook: RedisSocketOwner {
 }
 
 @available(*, unavailable)
-extension LoadLook: Sendable {}
+extension RightsLook: Sendable {}
