@@ -5,7 +5,7 @@ import RedisLink
 
 /// The worker's part of a test: the outbox, refreshes, and the time at which they are due.
 extension PackPlayer {
-    /// Relays the outbox and runs what is due, until nothing is left to do.
+    /// Relays the outbox and runs what is due, until nothing is left to do; then puts the lives of keys back.
     func settle() throws(PlayFailure) {
         var rounds = 0
         while true {
@@ -13,7 +13,7 @@ extension PackPlayer {
             try relayAll()
             try settleEars()
             let due = refreshes.take()
-            guard let first = due.first else { return }
+            guard let first = due.first else { return try move(by: 0) }
             rounds += 1
             guard rounds <= PackPlayer.roundsMax else {
                 throw PlayFailure("a refresh changes its own keys at each run: \(label(first))")
@@ -75,9 +75,9 @@ extension PackPlayer {
             guard times <= PackPlayer.timesMax else {
                 throw PlayFailure("more than \(PackPlayer.timesMax) things are due in this time; let less of it pass")
             }
-            let keyMs = catalogue.refreshes.isEmpty ? nil : try move(by: 0).map { nowMs + $0 }
+            let keyMs = catalogue.refreshes.isEmpty ? nil : lives.soonestMs.map { nowMs + $0 }
             let nextMs = max(nowMs, min(endMs, refreshes.nextMs ?? endMs, keyMs ?? endMs))
-            _ = try move(by: nextMs - nowMs)
+            try move(by: nextMs - nowMs)
             time.set(nextMs)
             refreshes.reach(nextMs)
             try settle()
@@ -93,41 +93,51 @@ extension PackPlayer {
                 + "time until now by again_ms")
     }
 
-    /// Takes that time from the life of each key; returns what is left to the key that ends first.
-    private func move(by ms: Int) throws(PlayFailure) -> Int? {
+    /// Takes that time from the life of each key, and gives back what Redis's own clock has taken since the last call.
+    func move(by ms: Int) throws(PlayFailure) {
         var call = RedisCall("EVAL")
         call.append(PackPlayer.move)
         call.append("0")
         call.append(decimal: ms)
+        call.append(decimal: lives.setMs)
         // The script sets the ends of keys, which no refresh waits for.
-        ignoreChanges(true)
-        let answer = try reply(to: call).elements ?? []
+        ignoreEnds(true)
+        let answer = (try reply(to: call).elements ?? []).compactMap(\.integer)
         try settleEars()
-        ignoreChanges(false)
-        changed(answer.dropFirst().compactMap(\.bytes))
-        return answer.first?.integer.flatMap { $0 < 0 ? nil : max($0, 1) }
+        ignoreEnds(false)
+        guard answer.count == 2 else { throw PlayFailure("Redis did not answer how long its keys live") }
+        lives = KeyLives(setMs: answer[0], soonestMs: answer[1] < 0 ? nil : max(answer[1], 1))
     }
 
+    /// ARGV: milliseconds to take, and the time of the last call.
+    ///
+    /// The answer is this time, and what is left to the key that ends first, or -1.
+    ///
+    /// Most lives are whole seconds when they are set. So a life that is at most the passed time short of a whole second
+    /// is taken for one: the test's time has stood still, and Redis's has not.
     private static let move: StaticString = """
-        local cursor, by, soonest, ended = '0', tonumber(ARGV[1]), -1, {}
+        local cursor, by, soonest, time = '0', tonumber(ARGV[1]), -1, redis.call('TIME')
+        local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+        local passed = now - tonumber(ARGV[2]) + 2
         repeat
           local page = redis.call('SCAN', cursor, 'COUNT', 1000)
           cursor = page[1]
           for _, key in ipairs(page[2]) do
-            local left = redis.call('PTTL', key)
-            if left >= 0 then
+            local found = redis.call('PTTL', key)
+            if found >= 0 then
+              local left, whole = found, math.ceil(found / 1000) * 1000
+              if whole - found <= passed then left = whole end
               left = left - by
               if left <= 0 then
                 redis.call('UNLINK', key)
-                ended[#ended + 1] = key
               else
-                if by > 0 then redis.call('PEXPIRE', key, left) end
+                if left ~= found then redis.call('PEXPIRE', key, left) end
                 if soonest < 0 or left < soonest then soonest = left end
               end
             end
           end
         until cursor == '0'
-        return {soonest, unpack(ended)}
+        return {now, soonest}
         """
 
     // MARK: Keys

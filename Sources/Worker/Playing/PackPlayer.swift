@@ -47,6 +47,7 @@ public final class PackPlayer {
     private var marks = 0
     /// Sentences about the present case that fail nothing.
     var notes: [String] = []
+    var lives = KeyLives()
     var refreshes: DueRefreshes {
         get { ears.refreshes }
         set { ears.refreshes = newValue }
@@ -58,6 +59,14 @@ public final class PackPlayer {
     static let roundsMax = 1_000
     /// The most times at which something is due in one step.
     static let timesMax = 20_000
+
+    /// The lives of the keys that end.
+    struct KeyLives {
+        /// Redis's time when the lives were last set, milliseconds since 1970.
+        var setMs = 0
+        /// The rest that the key had then which ends first, milliseconds; `nil` when none ends.
+        var soonestMs: Int?
+    }
 
     private final class Faults {
         var texts: [String] = []
@@ -126,7 +135,7 @@ public final class PackPlayer {
         isPlaying = false
         time.set(nowMs)
         _ = try reply(to: RedisCall("FLUSHALL"))
-        try settleEars()
+        try move(by: 0)
         ears.forget()
         faults.texts = []
         notes = []
@@ -225,11 +234,8 @@ public final class PackPlayer {
         try wait("Redis did not send a message in time") { ears.lastMark == mark }
     }
 
-    /// Keys that change until the next call do not count as changed.
-    func ignoreChanges(_ ignores: Bool) { ears.ignoresChanges = ignores }
-
-    /// Notes that keys have changed.
-    func changed(_ keys: [[UInt8]]) { for key in keys { ears.changed(key) } }
+    /// Keys whose ends are set until the next call do not count as changed.
+    func ignoreEnds(_ ignores: Bool) { ears.ignoresEnds = ignores }
 
     /// The name of a refresh for messages.
     func label(_ name: DueRefreshes.Name) -> String {

@@ -13,8 +13,8 @@ final class PlayEars: KeyEventsOwner {
     var events: [PackPlayer.Event] = []
     /// The refreshes that changes of keys have made due.
     var refreshes = DueRefreshes()
-    /// Whether changes of keys do not count.
-    var ignoresChanges = false
+    /// Whether it does not count as a change that a key's end is set.
+    var ignoresEnds = false
     /// Called when a stream of the outbox has got an entry.
     var onOutbox: ([UInt8]) -> Void = { _ in }
     /// The text of the last mark.
@@ -45,11 +45,11 @@ final class PlayEars: KeyEventsOwner {
     func forget() {
         events = []
         refreshes = DueRefreshes()
-        ignoresChanges = false
+        ignoresEnds = false
     }
 
     /// A key has changed.
-    func changed(_ key: [UInt8]) {
+    private func changed(_ key: [UInt8]) {
         for (refresh, pattern) in patterns {
             guard let id = pattern.id(ofKey: key) else { continue }
             refreshes.change(DueRefreshes.Name(refresh: refresh, id: id))
@@ -66,7 +66,7 @@ final class PlayEars: KeyEventsOwner {
         } else if channel == parts.keys.outbox {
             onOutbox(payload)
         } else if let key = KeyspacePattern.key(ofChannel: channel, database: parts.redis.url.database) {
-            if !ignoresChanges { changed(key) }
+            if !ignoresEnds || !payload.elementsEqual("expire".utf8) { changed(key) }
         } else if let topic = parts.keys.topic(ofChannel: channel),
             let message = ChannelMessage.parse(payload, bounds)
         {
