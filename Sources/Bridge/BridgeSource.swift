@@ -9,9 +9,9 @@ public struct BridgeSource: Sendable {
     typealias Read = @Sendable ([UInt8], JSON.Limits, _ dataBytesMax: Int) throws(EmitterPacket.Fault) -> EmitterPacket
 
     /// The patterns of the channels on which messages arrive.
-    let patterns: [[UInt8]]
+    public let patterns: [[UInt8]]
     /// The channels on which messages arrive.
-    let channels: [[UInt8]]
+    public let channels: [[UInt8]]
     /// The key of the lease, also the channel of the marks.
     let key: [UInt8]
     /// Reads a message.

@@ -67,7 +67,7 @@ public final class LoadWatch {
                 continue
             }
             asked[master.name] = Asked(runID: runID, atMs: nowMs, isWaiting: true)
-            master.link.askLoadRights(prefix: prefix) { [weak self] in self?.learned($0, of: master.name, runID) }
+            master.link.ask(LoadInquiry(prefix: prefix)) { [weak self] in self?.learned($0, of: master.name, runID) }
         }
     }
 

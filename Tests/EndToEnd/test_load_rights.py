@@ -119,6 +119,12 @@ def test_check_asks_replicas_which_have_users_of_their_own(guarded, tmp_path):
         replica.rule(*MENDED)
         done = check(tmp_path, guarded.ours)
         assert "append-only file of 2 servers" in done.stdout and done.returncode == 0, done.stdout
+        assert "the rights of a gateway on 2 servers" in done.stdout
+        # After a failover the gateways would never become ready.
+        replica.rule("switchboard", "resetchannels")
+        done = check(tmp_path, guarded.ours)
+        assert (f"error: 127.0.0.1:{replica.port}: the Redis user switchboard lacks rights of a gateway: ACL SETUSER"
+                " switchboard &*, then ACL SAVE" in done.stdout and done.returncode == 1), done.stdout
     finally:
         replica.stop()
 

@@ -24,33 +24,25 @@ public enum LoadRights: Equatable, Sendable {
 
 /// The questions that find out the ``LoadRights`` of one server, one after the other; the first refusal ends them.
 ///
-/// `ACL DRYRUN` (Redis 7.0) answers without running the command. Pure.
-struct LoadInquiry {
-    /// The next step.
-    enum Step: Equatable {
-        /// Send this call, and give its answer to ``answered(_:)``.
-        case ask(RedisCall)
-        /// Nothing is left to ask.
-        case done(LoadRights)
-    }
-
+/// Pure.
+public struct LoadInquiry: RightsInquiry {
     private let key: [UInt8]
     private var next = 0
 
     /// Makes the questions for keys that begin with a prefix.
     ///
     /// A key has a `?` behind the prefix, which none of our names has: patterns for some of the names do not match it.
-    init(prefix: [UInt8]) {
+    public init(prefix: [UInt8]) {
         key = prefix + Array("?load".utf8)
     }
 
     /// The first step for a server with these facts.
-    func begin(_ facts: ServerFacts) -> Step {
+    public func begin(_ facts: ServerFacts) -> InquiryStep<LoadRights> {
         facts.hasAppendOnlyFile && facts.isAtLeast(major: 7, minor: 0) ? .ask(question) : .done(.notNeeded)
     }
 
     /// Takes the answer to the last question.
-    mutating func answered(_ result: Result<RESPValue, RedisFailure>) -> Step {
+    public mutating func answered(_ result: Result<RESPValue, RedisFailure>) -> InquiryStep<LoadRights> {
         switch result {
         case .failure(let failure): return .done(.unknown(failure))
         case .success(let value):
@@ -60,6 +52,9 @@ struct LoadInquiry {
         next += 1
         return next < LoadInquiry.commands.count ? .ask(question) : .done(.sufficient)
     }
+
+    /// The rights as far as they are known without an answer.
+    public static func unknown(_ failure: RedisFailure) -> LoadRights { .unknown(failure) }
 
     private var question: RedisCall {
         var call = RedisCall("ACL", Array("DRYRUN".utf8), Array("default".utf8))

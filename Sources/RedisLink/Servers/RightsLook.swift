@@ -2,50 +2,33 @@ public import Connections
 internal import Core
 public import Reactors
 
-extension CallLink {
-    /// Asks the server whether it could load its own file; `completion` runs once, with `unknown` after a lost
-    /// connection.
-    public func askLoadRights(prefix: [UInt8], _ completion: @escaping (LoadRights) -> Void) {
-        guard let facts else { return completion(.unknown(RedisFailure(.disconnected))) }
-        let inquiry = LoadInquiry(prefix: prefix)
-        take(inquiry.begin(facts), inquiry, completion)
-    }
-
-    private func take(_ step: LoadInquiry.Step, _ inquiry: LoadInquiry, _ completion: @escaping (LoadRights) -> Void) {
-        switch step {
-        case .done(let rights): completion(rights)
-        case .ask(let question):
-            call(question) { [weak self] result in
-                var inquiry = inquiry
-                let step = inquiry.answered(result)
-                guard let self else { return completion(.unknown(RedisFailure(.disconnected))) }
-                take(step, inquiry, completion)
-            }
-        }
-    }
-}
-
-/// One look at a replica: it is dialled once, asked whether it could load its own file, and closed.
+/// One look at a replica: it is dialled once, asked whether it could load its own file and what our user may do there,
+/// and closed.
 ///
 /// A replica has an ACL file of its own, and loads its own append-only file. Thread: the reactor's.
 public final class RightsLook: RedisSocketOwner {
     private var socket: RedisSocket?
     private var timer: ReactorTimer?
-    private var inquiry: LoadInquiry
-    private var completion: ((LoadRights) -> Void)?
+    private var load: LoadInquiry
+    private var user: UserInquiry
+    /// The answer about the file, once it is there.
+    private var loadRights: LoadRights?
+    private var facts: ServerFacts?
+    private var completion: ((LoadRights, UserRights) -> Void)?
 
     /// Begins; `completion` runs once, after `target.connectMs` at the latest, and never before this returns.
     ///
     /// `target` is that of the master, whose user and password are valid for its replicas.
     public init(
         _ context: ConnectionContext, _ target: RedisTarget, at address: SentinelGroup.Address, name: String,
-        prefix: [UInt8], completion: @escaping (LoadRights) -> Void
+        _ load: LoadInquiry, _ user: UserInquiry, completion: @escaping (LoadRights, UserRights) -> Void
     ) throws(Errno) {
         self.completion = completion
-        inquiry = LoadInquiry(prefix: prefix)
+        self.load = load
+        self.user = user
         let url = target.url.at(.network(host: address.host, port: address.port, tls: target.url.isEncrypted))
         timer = try ReactorTimer(context.reactor) { [weak self] in
-            self?.end(.unknown(RedisFailure(.timedOut, detail: "the server does not answer")))
+            self?.fail(RedisFailure(.timedOut, detail: "the server does not answer"))
         }
         timer?.set(atMs: context.reactor.nowMs + target.connectMs)
         socket = RedisSocket(
@@ -59,11 +42,13 @@ public final class RightsLook: RedisSocketOwner {
         close()
     }
 
-    private func end(_ rights: LoadRights) {
+    private func fail(_ failure: RedisFailure) { end(loadRights ?? .unknown(failure), .unknown(failure)) }
+
+    private func end(_ load: LoadRights, _ user: UserRights) {
         guard let completion else { return }
         self.completion = nil
         close()
-        completion(rights)
+        completion(load, user)
     }
 
     private func close() {
@@ -72,20 +57,33 @@ public final class RightsLook: RedisSocketOwner {
         timer = nil
     }
 
-    private func take(_ step: LoadInquiry.Step) {
+    private func take(_ step: InquiryStep<LoadRights>) {
         switch step {
-        case .done(let rights): end(rights)
         case .ask(let question): socket?.send([question])
+        case .done(let rights):
+            loadRights = rights
+            if let facts { take(user.begin(facts)) }
         }
     }
 
-    func socketReady(_ facts: ServerFacts) { take(inquiry.begin(facts)) }
-
-    func socketReceived(_ value: RESPValue) {
-        take(inquiry.answered(value.failure.map { .failure($0) } ?? .success(value)))
+    private func take(_ step: InquiryStep<UserRights>) {
+        switch step {
+        case .ask(let question): socket?.send([question])
+        case .done(let rights): end(loadRights ?? .unknown(RedisFailure(.disconnected)), rights)
+        }
     }
 
-    func socketDown(_ failure: RedisFailure) { end(.unknown(failure)) }
+    func socketReady(_ facts: ServerFacts) {
+        self.facts = facts
+        take(load.begin(facts))
+    }
+
+    func socketReceived(_ value: RESPValue) {
+        let result: Result<RESPValue, RedisFailure> = value.failure.map { .failure($0) } ?? .success(value)
+        if loadRights == nil { take(load.answered(result)) } else { take(user.answered(result)) }
+    }
+
+    func socketDown(_ failure: RedisFailure) { fail(failure) }
 }
 
 @available(*, unavailable)

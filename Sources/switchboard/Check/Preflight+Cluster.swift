@@ -10,14 +10,12 @@ import RedisLink
 extension Preflight {
     /// Reads the map, then asks each master by a link of its own; blocks this thread until all have answered or a
     /// deadline.
-    static func cluster(
-        _ parts: NodeParts, _ settings: GatewaySettings, wait: Int
-    ) -> Answers {
+    static func cluster(_ parts: NodeParts, _ settings: GatewaySettings) -> Answers {
         let limits = settings.limits
         do {
             let reactor = try Reactor(wake: try Wake())
             let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits, reactors: 1))
-            let look = ClusterLook(parts, limits, wait: wait, settings.keys, context)
+            let look = ClusterLook(parts, settings, context)
             let timer = try ReactorTimer(reactor) { reactor.stop() }
             timer.set(atMs: reactor.nowMs + limits.redisConnectMs * 3 + limits.redisCallMs)
             try look.begin()
@@ -51,12 +49,12 @@ private final class ClusterLook {
     private var nodes: [Preflight.Finding] = []
     private var others: [NodeEntry] = []
 
-    init(_ parts: NodeParts, _ limits: Limits, wait: Int, _ keys: Keys, _ context: ConnectionContext) {
-        survey = RightsSurvey(context, parts.redis, prefix: keys.prefix)
-        self.keys = keys
-        self.wait = wait
+    init(_ parts: NodeParts, _ settings: GatewaySettings, _ context: ConnectionContext) {
+        survey = RightsSurvey(context, parts, settings)
+        keys = settings.keys
+        wait = settings.redisWait
         self.parts = parts
-        self.limits = limits
+        limits = settings.limits
         self.context = context
     }
 

@@ -92,8 +92,7 @@ enum Preflight {
                 : Finding(.good, apiKeys.description))
         findings += anonymous(settings, parts.access, parts.library.catalogue)
         let redis =
-            parts.redis.topology.isSharded
-            ? cluster(parts, settings, wait: settings.redisWait) : redis(parts, settings)
+            parts.redis.topology.isSharded ? cluster(parts, settings) : redis(parts, settings)
         let user = parts.redis.url.userName
         findings += redis.findings + judge(redis.loads, user: user)
         guard !redis.loads.isEmpty else { return Report(findings: findings) }
@@ -191,7 +190,7 @@ enum Preflight {
             var loads: [ServerRights] = []
             var nodes: [Finding] = []
             var others: [NodeEntry] = []
-            let survey = RightsSurvey(context, parts.redis, prefix: settings.keys.prefix)
+            let survey = RightsSurvey(context, parts, settings)
             let table = parts.library.table
             var target = parts.redis
             target.layout?.marks = false

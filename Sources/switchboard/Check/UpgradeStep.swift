@@ -32,7 +32,7 @@ struct UpgradeStep: Sendable {
                 + " not run. A restart would lose what scripts wrote. `off resetpass` closes this user: a program that logs in"
                 + " as `default` needs a user of its own first.",
             places: { facts in
-                facts.servers.filter { if case .missing = $0.rights { true } else { false } }.map(\.place)
+                facts.servers.filter { if case .missing = $0.load { true } else { false } }.map(\.place)
             },
             commands: { facts in
                 let rules = LoadRights.rules(for: facts.user).split(separator: " ").map(String.init)
@@ -42,7 +42,7 @@ struct UpgradeStep: Sendable {
             words: "Gateways and `check` ask whether Redis could load its file, and their user may not ask.",
             places: { facts in
                 facts.servers.filter {
-                    if case .unknown(let failure) = $0.rights { failure.kind == .noPermission } else { false }
+                    if case .unknown(let failure) = $0.load { failure.kind == .noPermission } else { false }
                 }.map(\.place)
             },
             commands: { facts in

@@ -9,10 +9,10 @@ import Testing
 
     @Test func onlyServersThatNeedAStepAreNamedAndWordsAreQuotedForAShell() {
         let servers = [
-            ServerRights(place: "10.0.0.21:6379", rights: .missing("x"), isReplica: false),
-            ServerRights(place: "[fd00::2]:6380", rights: refused, isReplica: true),
-            ServerRights(place: "/run/redis.sock", rights: .missing("x"), isReplica: false),
-            ServerRights(place: "10.0.0.23:6379", rights: .sufficient, isReplica: true),
+            ServerRights(place: "10.0.0.21:6379", load: .missing("x"), user: .sufficient, isReplica: false),
+            ServerRights(place: "[fd00::2]:6380", load: refused, user: .unasked, isReplica: true),
+            ServerRights(place: "/run/redis.sock", load: .missing("x"), user: .sufficient, isReplica: false),
+            ServerRights(place: "10.0.0.23:6379", load: .sufficient, user: .sufficient, isReplica: true),
         ]
         let text = UpgradeStep.report(UpgradeStep.Facts(servers: servers, user: "it's")).joined(separator: "\n")
         let client = "  redis-cli -h 10.0.0.21 -p 6379 --user operator --askpass "
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func nothingIsDueWhereEverythingIsRight() {
-        let server = ServerRights(place: "a:1", rights: .sufficient, isReplica: false)
+        let server = ServerRights(place: "a:1", load: .sufficient, user: .sufficient, isReplica: false)
         #expect(
             UpgradeStep.report(UpgradeStep.Facts(servers: [server], user: "ours")) == [
                 "upgrade: nothing is to be changed"
@@ -53,7 +53,8 @@ import Testing
             ])
         #expect(VersionMove(own: "1.0.0", [node(.gateway, "1.0.0")]).steps.isEmpty)
         let facts = UpgradeStep.Facts(
-            servers: [ServerRights(place: "a:1", rights: .missing("x"), isReplica: false)], user: "ours",
+            servers: [ServerRights(place: "a:1", load: .missing("x"), user: .sufficient, isReplica: false)],
+            user: "ours",
             others: [node(.worker, "0.1.0"), node(.worker, "99.0.0")])
         let lines = UpgradeStep.report(facts)
         let numbers = lines.filter { $0.hasPrefix("upgrade") }.map { $0.prefix(20) }
@@ -80,10 +81,29 @@ import Testing
 
     @Test func checkFailsOnlyWhereAServerSaidThatARightIsMissing() {
         func verdicts(_ rights: LoadRights...) -> [Preflight.Verdict] {
-            let loads = rights.map { ServerRights(place: "a:1", rights: $0, isReplica: false) }
+            let loads = rights.map { ServerRights(place: "a:1", load: $0, user: .unasked, isReplica: false) }
             return Preflight.judge(loads, user: "ours").map(\.verdict)
         }
         #expect(verdicts(.missing("x"), .sufficient) == [.good, .wrong] && verdicts(refused) == [.doubtful])
         #expect(verdicts(.notNeeded).isEmpty)
+    }
+
+    @Test func checkFailsWhereTheUserOfGatewaysLacksARightOnAnyServer() {
+        func found(_ rights: UserRights..., load: LoadRights = .notNeeded) -> [String] {
+            let servers = rights.enumerated().map {
+                ServerRights(place: "a:\($0)", load: load, user: $1, isReplica: $0 > 0)
+            }
+            return Preflight.judge(servers, user: "ours").filter { !$0.text.contains("append-only") }.map(\.description)
+        }
+        #expect(
+            found(.sufficient, .missing(["+zadd", "&*"])) == [
+                "ok: the Redis user ours has the rights of a gateway on 1 server",
+                "error: a:1: the Redis user ours lacks rights of a gateway: ACL SETUSER ours +zadd &*, then ACL SAVE",
+            ])
+        #expect(found(.unasked).isEmpty)
+        guard case .unknown(let failure) = refused else { return }
+        #expect(found(.unknown(failure)).first?.hasPrefix("warning: a:0 does not say whether the Redis user") == true)
+        // One line is enough about a server that says nothing.
+        #expect(found(.unknown(failure), load: refused).isEmpty)
     }
 }
