@@ -5,18 +5,13 @@ import Core
 public import RedisLink
 
 extension NodeParts {
-    /// The questions whether the Redis user of these settings has the rights that a gateway needs.
-    ///
-    /// They cover the keys of served namespaces and of scripts, the keys of the whole installation, and the channels of
-    /// topics, gateways and emitters.
+    /// The questions about the Redis user: for each key of namespaces, scripts and gateways, and for each channel.
     public func userInquiry(_ settings: GatewaySettings) -> UserInquiry {
         let catalogue = library.catalogue
-        let declared =
-            (catalogue.commands + catalogue.refreshes).flatMap(\.keys) + catalogue.states.values.flatMap(\.keys)
+        let scripts = (catalogue.commands + catalogue.refreshes).map(\.keys) + catalogue.states.values.map(\.keys)
         let namespaces = Set(settings.namespaces.keys)
-        let spaces = namespaces.union(declared.map(\.template.namespace)).sorted()
-        let own = common(settings.keys)
-        let bridge = BridgeSource(settings.bridge, settings.keys)
+        let spaces = namespaces.union(scripts.joined().map(\.template.namespace)).sorted()
+        let (own, bridge) = (common(settings.keys), BridgeSource(settings.bridge, settings.keys))
         return UserInquiry(
             user: redis.url.userName, prefix: String(decoding: settings.keys.prefix, as: UTF8.self),
             keys: own + spaces.compactMap { names($0, settings.keys) },
