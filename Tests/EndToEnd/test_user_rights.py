@@ -76,8 +76,8 @@ def test_check_names_each_right_that_is_missing(redis, tmp_path, rules, flags, m
     rule(redis, *rules.split())
     done = check(tmp_path, redis, *flags)
     assert lacking(done) == mend, done.stdout
-    assert (done.returncode == 0) is not mend, done.stdout
-    assert ("ok: the Redis user gateway has the rights of a gateway on 1 server" in done.stdout) is not mend
+    assert (done.returncode == 0) is (not mend), done.stdout
+    assert ("ok: the Redis user gateway has the rights of a gateway on 1 server" in done.stdout) is (not mend)
 
 
 def test_check_says_when_it_cannot_know(redis, tmp_path):
