@@ -7,8 +7,8 @@ import pytest
 from redis import Redis
 
 from Fixtures.clients.tokens import SECRET
-from Fixtures.processes.gateway import API_KEY, Gateway
-from Fixtures.processes.node import BINARY, ENVIRONMENT
+from Fixtures.processes.check import check
+from Fixtures.processes.gateway import Gateway
 from Fixtures.redis.server import RedisServer
 from Fixtures.redis.waiting import until
 from Fixtures.waiting import eventually
@@ -48,13 +48,6 @@ def guarded(tmp_path):
     server.rule(*OURS)
     yield server
     server.stop()
-
-
-def check(tmp_path, url: str, *flags: str) -> subprocess.CompletedProcess:
-    (tmp_path / "keys").write_text(f"backend:{API_KEY}\n")
-    return subprocess.run([str(BINARY), "check", "--redis", url, "--listen-plain", "127.0.0.1:1",
-                           "--api-keys", str(tmp_path / "keys"), *flags],
-                          capture_output=True, text=True, timeout=30, env=ENVIRONMENT)
 
 
 # Rules for the user `default`, and whether Redis could load its file with them.
