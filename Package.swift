@@ -230,7 +230,7 @@ let package = Package(
         .executableTarget(
             name: "switchboard",
             dependencies: [
-                "CLinux", "Commands", "Configuration", "Core", "Demo", "Gateway", "HTTPCodec", "Operations",
+                "Bridge", "CLinux", "Commands", "Configuration", "Core", "Demo", "Gateway", "HTTPCodec", "Operations",
                 "PackTests", "Reactors", "RedisLink", "Rights", "Service", "Connections", "Top", "WebSocketCodec",
                 "Worker",
             ],

@@ -22,12 +22,11 @@ public enum LoadRights: Equatable, Sendable {
     public static let askingRule = "+acl|dryrun"
 }
 
-/// The questions that find out the ``LoadRights`` of one server, one after the other; the first refusal ends them.
+/// The questions that find out the ``LoadRights`` of one server; the first refusal is told.
 ///
 /// Pure.
 public struct LoadInquiry: RightsInquiry {
     private let key: [UInt8]
-    private var next = 0
 
     /// Makes the questions for keys that begin with a prefix.
     ///
@@ -36,30 +35,27 @@ public struct LoadInquiry: RightsInquiry {
         key = prefix + Array("?load".utf8)
     }
 
-    /// The first step for a server with these facts.
-    public func begin(_ facts: ServerFacts) -> InquiryStep<LoadRights> {
-        facts.hasAppendOnlyFile && facts.isAtLeast(major: 7, minor: 0) ? .ask(question) : .done(.notNeeded)
-    }
-
-    /// Takes the answer to the last question.
-    public mutating func answered(_ result: Result<RESPValue, RedisFailure>) -> InquiryStep<LoadRights> {
-        switch result {
-        case .failure(let failure): return .done(.unknown(failure))
-        case .success(let value):
-            guard let words = value.bytes else { return .done(.unknown(RedisFailure(.protocolViolation))) }
-            guard words.elementsEqual("OK".utf8) else { return .done(.missing(RedisFailure(reply: words).detail)) }
+    /// The questions for a server with these facts; none where it loads no such file, or checks no rights.
+    public func questions(_ facts: ServerFacts) -> [RedisCall] {
+        guard facts.hasAppendOnlyFile, facts.isAtLeast(major: 7, minor: 0) else { return [] }
+        return LoadInquiry.commands.map { words in
+            var call = RedisCall("ACL", Array("DRYRUN".utf8), Array("default".utf8))
+            for word in words { call.append(word == LoadInquiry.keyPlace ? key : Array(word.utf8)) }
+            return call
         }
-        next += 1
-        return next < LoadInquiry.commands.count ? .ask(question) : .done(.sufficient)
     }
 
-    /// The rights as far as they are known without an answer.
-    public static func unknown(_ failure: RedisFailure) -> LoadRights { .unknown(failure) }
-
-    private var question: RedisCall {
-        var call = RedisCall("ACL", Array("DRYRUN".utf8), Array("default".utf8))
-        for word in LoadInquiry.commands[next] { call.append(word == LoadInquiry.keyPlace ? key : Array(word.utf8)) }
-        return call
+    /// The rights by the answers to all questions.
+    public func rights(_ answers: [Result<RESPValue, RedisFailure>]) -> LoadRights {
+        for answer in answers {
+            switch answer {
+            case .failure(let failure): return .unknown(failure)
+            case .success(let value):
+                guard let words = value.bytes else { return .unknown(RedisFailure(.protocolViolation)) }
+                guard words.elementsEqual("OK".utf8) else { return .missing(RedisFailure(reply: words).detail) }
+            }
+        }
+        return answers.isEmpty ? .notNeeded : .sufficient
     }
 
     private static let keyPlace = "KEY"

@@ -9,11 +9,11 @@ public import Reactors
 public final class RightsLook: RedisSocketOwner {
     private var socket: RedisSocket?
     private var timer: ReactorTimer?
-    private var load: LoadInquiry
-    private var user: UserInquiry
-    /// The answer about the file, once it is there.
-    private var loadRights: LoadRights?
-    private var facts: ServerFacts?
+    private let load: LoadInquiry
+    private let user: UserInquiry
+    /// The numbers of questions about the file, and of all; `nil` until they are sent.
+    private var counts: (load: Int, all: Int)?
+    private var answers: [Result<RESPValue, RedisFailure>] = []
     private var completion: ((LoadRights, UserRights) -> Void)?
 
     /// Begins; `completion` runs once, after `target.connectMs` at the latest, and never before this returns.
@@ -42,7 +42,9 @@ public final class RightsLook: RedisSocketOwner {
         close()
     }
 
-    private func fail(_ failure: RedisFailure) { end(loadRights ?? .unknown(failure), .unknown(failure)) }
+    private func fail(_ failure: RedisFailure) {
+        end(load.rights([.failure(failure)]), user.rights([.failure(failure)]))
+    }
 
     private func end(_ load: LoadRights, _ user: UserRights) {
         guard let completion else { return }
@@ -57,30 +59,21 @@ public final class RightsLook: RedisSocketOwner {
         timer = nil
     }
 
-    private func take(_ step: InquiryStep<LoadRights>) {
-        switch step {
-        case .ask(let question): socket?.send([question])
-        case .done(let rights):
-            loadRights = rights
-            if let facts { take(user.begin(facts)) }
-        }
-    }
-
-    private func take(_ step: InquiryStep<UserRights>) {
-        switch step {
-        case .ask(let question): socket?.send([question])
-        case .done(let rights): end(loadRights ?? .unknown(RedisFailure(.disconnected)), rights)
-        }
+    private func endIfWhole() {
+        guard let counts, answers.count == counts.all else { return }
+        end(load.rights(Array(answers[..<counts.load])), user.rights(Array(answers[counts.load...])))
     }
 
     func socketReady(_ facts: ServerFacts) {
-        self.facts = facts
-        take(load.begin(facts))
+        let (first, second) = (load.questions(facts), user.questions(facts))
+        counts = (first.count, first.count + second.count)
+        if !(first + second).isEmpty { socket?.send(first + second) }
+        endIfWhole()
     }
 
     func socketReceived(_ value: RESPValue) {
-        let result: Result<RESPValue, RedisFailure> = value.failure.map { .failure($0) } ?? .success(value)
-        if loadRights == nil { take(load.answered(result)) } else { take(user.answered(result)) }
+        answers.append(value.failure.map { .failure($0) } ?? .success(value))
+        endIfWhole()
     }
 
     func socketDown(_ failure: RedisFailure) { fail(failure) }

@@ -12,10 +12,11 @@ extension Preflight {
     /// deadline.
     static func cluster(_ parts: NodeParts, _ settings: GatewaySettings) -> Answers {
         let limits = settings.limits
+        let survey = RightsSurvey(parts, settings)
         do {
             let reactor = try Reactor(wake: try Wake())
             let context = ConnectionContext(reactor: reactor, limits: ConnectionLimits(limits, reactors: 1))
-            let look = ClusterLook(parts, settings, context)
+            let look = ClusterLook(parts, settings, context, survey)
             let timer = try ReactorTimer(reactor) { reactor.stop() }
             timer.set(atMs: reactor.nowMs + limits.redisConnectMs * 3 + limits.redisCallMs)
             try look.begin()
@@ -44,13 +45,13 @@ private final class ClusterLook {
     private var damage: [Preflight.Finding] = []
     private var failure = RedisFailure(.timedOut)
     private let survey: RightsSurvey
-    private var loads: [ServerRights] = []
+    private var answers: [ServerRights] = []
     /// The live processes, as the master that knows them answered.
     private var nodes: [Preflight.Finding] = []
     private var others: [NodeEntry] = []
 
-    init(_ parts: NodeParts, _ settings: GatewaySettings, _ context: ConnectionContext) {
-        survey = RightsSurvey(context, parts, settings)
+    init(_ parts: NodeParts, _ settings: GatewaySettings, _ context: ConnectionContext, _ survey: RightsSurvey) {
+        self.survey = survey
         keys = settings.keys
         wait = settings.redisWait
         self.parts = parts
@@ -110,8 +111,8 @@ private final class ClusterLook {
                 // The link loads the operator's scripts first, so the answer arrives after each of them was tried.
                 link.call(RedisCall("CONFIG", Array("GET".utf8), Array("cluster-require-full-coverage".utf8))) {
                     [unowned self] answer in
-                    survey.ask(link, place: master.address.description) { [unowned self] in
-                        loads += $0
+                    survey.ask(link, context, place: master.address.description) { [unowned self] in
+                        answers += $0
                         judge(master, facts, answer)
                     }
                 }
@@ -159,6 +160,6 @@ private final class ClusterLook {
             let failure = failures[master.id].map { "\($0.metricLabel) \($0.detail)" } ?? "no answer"
             findings += found[master.id] ?? [Preflight.Finding(.wrong, "\(master.address) cannot be used: \(failure)")]
         }
-        return Preflight.Answers(findings: findings + nodes + damage, loads: loads, others: others)
+        return Preflight.Answers(findings: findings + nodes + damage, servers: answers, others: others)
     }
 }

@@ -22,7 +22,7 @@ extension Preflight {
         judgeUser(servers, user) + judgeLoad(servers, user)
     }
 
-    private static func judgeUser(_ servers: [ServerRights], _ user: String) -> [Finding] {
+    static func judgeUser(_ servers: [ServerRights], _ user: String) -> [Finding] {
         var findings: [Finding] = []
         let sufficient = servers.count { $0.user == .sufficient }
         if sufficient > 0 {
@@ -38,11 +38,20 @@ extension Preflight {
             case .unknown(let failure):
                 // A server that does not say who loads its file does not say this, either.
                 if case .unknown = server.load { continue }
+                let mend =
+                    failure.kind == .noPermission
+                    ? "ACL SETUSER \(user) \(LoadRights.askingRule), then ACL SAVE"
+                    : "ask as an operator: ACL DRYRUN \(user) PING must answer OK"
                 findings.add(
                     .doubtful,
                     "\(server.place) does not say whether the Redis user \(user) has the rights of a gateway"
-                        + " (\(failure.metricLabel)): ACL SETUSER \(user) \(LoadRights.askingRule), then ACL SAVE")
-            case .unasked, .sufficient: break
+                        + " (\(failure.metricLabel)): \(mend)")
+            case .unasked:
+                findings.add(
+                    .doubtful,
+                    "\(server.place) is older than Redis 7.0, and does not say whether the Redis user \(user) has the"
+                        + " rights of a gateway: see in /readyz and the log whether all works")
+            case .sufficient: break
             }
         }
         return findings
@@ -50,7 +59,7 @@ extension Preflight {
 
     private static func count(_ servers: Int) -> String { servers == 1 ? "1 server" : "\(servers) servers" }
 
-    private static func judgeLoad(_ servers: [ServerRights], _ user: String) -> [Finding] {
+    static func judgeLoad(_ servers: [ServerRights], _ user: String) -> [Finding] {
         var findings: [Finding] = []
         let sufficient = servers.count { $0.load == .sufficient }
         if sufficient > 0 {
@@ -80,23 +89,24 @@ extension Preflight {
 ///
 /// A replica has an ACL of its own, and may be the next master. Thread: the caller's.
 final class RightsSurvey {
-    private let context: ConnectionContext
     private let target: RedisTarget
     private let load: LoadInquiry
     private let user: UserInquiry
     private var looks: [RightsLook] = []
 
-    init(_ context: ConnectionContext, _ parts: NodeParts, _ settings: GatewaySettings) {
-        self.context = context
+    /// Makes the questions; it reads all scripts, so it comes before the time that Redis has for its answers.
+    init(_ parts: NodeParts, _ settings: GatewaySettings) {
         target = parts.redis
         load = LoadInquiry(prefix: settings.keys.prefix)
-        user = parts.userInquiry(settings)
+        user = UserInquiry(parts, settings)
     }
 
     /// Asks a master by its link, and each of its replicas by a connection.
     ///
     /// `completion` runs when all have answered, after `redisConnectMs` and `redisCallMs` at the latest.
-    func ask(_ link: CallLink, place: String, _ completion: @escaping ([ServerRights]) -> Void) {
+    func ask(
+        _ link: CallLink, _ context: ConnectionContext, place: String, _ completion: @escaping ([ServerRights]) -> Void
+    ) {
         let replicas = link.facts?.replication.replicas ?? []
         var servers: [ServerRights] = []
         func learned(_ place: String, _ load: LoadRights, _ user: UserRights, isReplica: Bool) {

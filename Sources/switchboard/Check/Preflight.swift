@@ -41,8 +41,8 @@ enum Preflight {
     struct Answers {
         /// The findings.
         var findings: [Finding]
-        /// The servers' answers about loading their own files; empty when no server could be used.
-        var loads: [ServerRights] = []
+        /// The servers' answers about rights; empty when no server could be used.
+        var servers: [ServerRights] = []
         /// The live processes.
         var others: [NodeEntry] = []
     }
@@ -94,9 +94,9 @@ enum Preflight {
         let redis =
             parts.redis.topology.isSharded ? cluster(parts, settings) : redis(parts, settings)
         let user = parts.redis.url.userName
-        findings += redis.findings + judge(redis.loads, user: user)
-        guard !redis.loads.isEmpty else { return Report(findings: findings) }
-        let facts = UpgradeStep.Facts(servers: redis.loads, user: user, others: redis.others)
+        findings += redis.findings + judge(redis.servers, user: user)
+        guard !redis.servers.isEmpty else { return Report(findings: findings) }
+        let facts = UpgradeStep.Facts(servers: redis.servers, user: user, others: redis.others)
         return Report(findings: findings, upgrade: UpgradeStep.report(facts))
     }
 
@@ -180,6 +180,7 @@ enum Preflight {
 
     /// Runs a command link on this thread until it is ready, refused, or late.
     private static func redis(_ parts: NodeParts, _ settings: GatewaySettings) -> Answers {
+        let survey = RightsSurvey(parts, settings)
         do {
             let limits = settings.limits
             let reactor = try Reactor(wake: try Wake())
@@ -187,10 +188,9 @@ enum Preflight {
             var found: ServerFacts?
             var replicas = ReplicaSettings()
             var broken: [Finding] = []
-            var loads: [ServerRights] = []
+            var answers: [ServerRights] = []
             var nodes: [Finding] = []
             var others: [NodeEntry] = []
-            let survey = RightsSurvey(context, parts, settings)
             let table = parts.library.table
             var target = parts.redis
             target.layout?.marks = false
@@ -221,8 +221,8 @@ enum Preflight {
                         guard result.failure?.reaction != .reconnect, let link else { return }
                         found = facts
                         let master = servers.directory.map?.masters.first?.endpoint ?? parts.redis.url.endpoint
-                        survey.ask(link, place: master.place) {
-                            loads = $0
+                        survey.ask(link, context, place: master.place) {
+                            answers = $0
                             reactor.stop()
                         }
                     }
@@ -244,7 +244,7 @@ enum Preflight {
             let node = Finding(.wrong, "the server is a node of a cluster: name it by redis+cluster://")
             let said = judge(facts) + layout(parts) + judge(facts, replicas, wait: settings.redisWait) + nodes
             let findings = sentinels + said + broken + (facts.isNodeOfCluster ? [node] : [])
-            return Answers(findings: findings, loads: loads, others: others)
+            return Answers(findings: findings, servers: answers, others: others)
         } catch {
             return Answers(findings: [Finding(.wrong, "cannot look at Redis: \(error)")])
         }

@@ -13,22 +13,16 @@ import Testing
     /// Answers every question by what `answer` says to its command; the questions and the end.
     private func run(
         _ facts: ServerFacts, prefix: String = "", _ answer: (String) -> Result<RESPValue, RedisFailure>
-    ) -> (asked: [String], rights: LoadRights?) {
-        var inquiry = LoadInquiry(prefix: bytes(prefix))
+    ) -> (asked: [String], rights: LoadRights) {
+        let inquiry = LoadInquiry(prefix: bytes(prefix))
         var asked: [String] = []
-        var step = inquiry.begin(facts)
-        // More questions than there are.
-        for _ in 0..<100 {
-            switch step {
-            case .done(let rights): return (asked, rights)
-            case .ask(let call):
-                let words = call.arguments.map { String(decoding: $0, as: UTF8.self) }
-                #expect(words.prefix(3) == ["ACL", "DRYRUN", "default"] && call.key == nil)
-                asked.append(words.dropFirst(3).joined(separator: " "))
-                step = inquiry.answered(answer(words[3]))
-            }
+        let answers = inquiry.questions(facts).map { call in
+            let words = call.arguments.map { String(decoding: $0, as: UTF8.self) }
+            #expect(words.prefix(3) == ["ACL", "DRYRUN", "default"] && call.key == nil)
+            asked.append(words.dropFirst(3).joined(separator: " "))
+            return answer(words[3])
         }
-        return (asked, nil)
+        return (asked, inquiry.rights(answers))
     }
 
     @Test func aServerWithoutAnAppendOnlyFileOrBeforeSevenIsNotAsked() throws {
@@ -46,18 +40,18 @@ import Testing
         }
     }
 
-    @Test func theFirstRefusalEndsTheQuestionsWithItsWords() throws {
+    @Test func theFirstRefusalIsToldByItsWords() throws {
         let words = "This user has no permissions to run the 'xadd' command"
         let (asked, rights) = run(try facts("8.0.1")) {
-            .success($0 == "XADD" ? .string(bytes(words + "\r\n")) : .status(bytes("OK")))
+            .success($0 == "XADD" ? .string(bytes(words + "\r\n")) : $0 == "XTRIM" ? .string([]) : .status(bytes("OK")))
         }
-        #expect(rights == .missing(words + "??") && asked.last?.hasPrefix("XADD") == true)
+        #expect(rights == .missing(words + "??") && asked.contains { $0.hasPrefix("XTRIM") })
     }
 
     @Test func aUserWhoMayNotAskLearnsNothing() throws {
         let refusal = RedisFailure(reply: bytes("NOPERM this user has no permissions to run the 'acl|dryrun' command"))
         let (asked, rights) = run(try facts()) { _ in .failure(refusal) }
-        #expect(asked == ["MULTI"] && rights == .unknown(refusal) && refusal.kind == .noPermission)
+        #expect(asked.first == "MULTI" && rights == .unknown(refusal) && refusal.kind == .noPermission)
         #expect(run(try facts()) { _ in .success(.integer(1)) }.rights == .unknown(RedisFailure(.protocolViolation)))
     }
 

@@ -12,7 +12,8 @@ import Testing
     private func inquiry(isSharded: Bool = false, waits: Bool = false, namespaces: [String] = ["shop"]) -> UserInquiry {
         let names = namespaces.map { UserInquiry.Names(bytes("app:\($0):check"), "app:\($0):*") }
         return UserInquiry(
-            user: "ann", prefix: "app:", keys: [UserInquiry.Names(bytes("app:#nodes"), "app:#*")] + names,
+            user: "ann", prefix: "app:", scripts: ["ZADD", "XADD", "OTHER"],
+            keys: [UserInquiry.Names(bytes("app:#nodes"), "app:#*")] + names,
             channels: names + [UserInquiry.Names(bytes("socketio"), "socketio")], patterns: [bytes("socket.io#*")],
             isSharded: isSharded, waits: waits)
     }
@@ -20,26 +21,16 @@ import Testing
     /// Answers every question by what `refused` says to its words, `nil` for OK; the questions and the end.
     private func run(
         _ inquiry: UserInquiry, _ facts: ServerFacts, _ refused: ([String]) -> String?
-    ) -> (asked: [String], rights: UserRights?) {
-        var inquiry = inquiry
+    ) -> (asked: [String], rights: UserRights) {
         var asked: [String] = []
-        var step = inquiry.begin(facts)
-        // More questions than there are.
-        for _ in 0..<400 {
-            switch step {
-            case .done(let rights): return (asked, rights)
-            case .ask(let call):
-                let words = call.arguments.map { String(decoding: $0, as: UTF8.self) }
-                #expect(words.prefix(3) == ["ACL", "DRYRUN", "ann"] && call.key == nil)
-                asked.append(words.dropFirst(3).joined(separator: " "))
-                let refusal = refused(Array(words.dropFirst(3)))
-                step = inquiry.answered(
-                    .success(
-                        refusal.map { .string(bytes("This user has no permissions to \($0)")) } ?? .status(bytes("OK")))
-                )
-            }
+        let answers = inquiry.questions(facts).map { call -> Result<RESPValue, RedisFailure> in
+            let words = call.arguments.map { String(decoding: $0, as: UTF8.self) }
+            #expect(words.prefix(3) == ["ACL", "DRYRUN", "ann"] && call.key == nil)
+            asked.append(words.dropFirst(3).joined(separator: " "))
+            let refusal = refused(Array(words.dropFirst(3))).map { "This user has no permissions to \($0)" }
+            return .success(refusal.map { .string(bytes($0)) } ?? .status(bytes("OK")))
         }
-        return (asked, nil)
+        return (asked, inquiry.rights(answers))
     }
 
     @Test func aServerBeforeSevenIsNotAsked() throws {
@@ -93,11 +84,22 @@ import Testing
         #expect(rights == .missing(["&app:*", "&socketio", "&socket.io#*"]))
     }
 
-    @Test func aUserWhoMayNotAskLearnsNothing() throws {
+    @Test func commandsOfScriptsThatAreNotServedAreNotAskedFor() throws {
+        let (asked, _) = run(inquiry(), try facts()) { _ in nil }
+        #expect(asked.contains("ZADD app:#nodes 1 v") && !asked.contains { $0.hasPrefix("ZREM") })
+    }
+
+    @Test func aUserWhoMayNotAskLearnsNothing() {
         let refusal = RedisFailure(reply: bytes("NOPERM this user has no permissions to run the 'acl|dryrun' command"))
-        var inquiry = inquiry()
-        _ = inquiry.begin(try facts())
-        #expect(inquiry.answered(.failure(refusal)) == .done(.unknown(refusal)))
-        #expect(inquiry.answered(.success(.integer(1))) == .done(.unknown(RedisFailure(.protocolViolation))))
+        #expect(inquiry().rights([.failure(refusal), .failure(refusal)]) == .unknown(refusal))
+        #expect(inquiry().rights([.success(.integer(1))]) == .unknown(RedisFailure(.protocolViolation)))
+    }
+
+    /// A server may have a command under another name.
+    @Test func aMissingRightIsToldThoughAnotherAnswerFailed() {
+        let renamed = RedisFailure(reply: bytes("ERR Command 'ping' not found"))
+        let refusal = RESPValue.string(bytes("This user has no permissions to run the 'info' command"))
+        #expect(inquiry().rights([.failure(renamed), .success(refusal)]) == .missing(["+info"]))
+        #expect(inquiry().rights([.failure(renamed), .success(.status(bytes("OK")))]) == .unknown(renamed))
     }
 }
