@@ -22,6 +22,13 @@ extension Preflight {
         judgeUser(servers, user) + judgeLoad(servers, user)
     }
 
+    /// The finding about a Redis that can be used, and has not answered the questions about rights.
+    static func silence(_ answers: Answers) -> [Finding] {
+        guard answers.servers.isEmpty, !answers.findings.contains(where: { $0.verdict == .wrong }) else { return [] }
+        let mend = "look at its load and at the network, or raise --limit redisCallMs"
+        return [Finding(.wrong, "Redis did not answer in time which rights its users have: \(mend)")]
+    }
+
     static func judgeUser(_ servers: [ServerRights], _ user: String) -> [Finding] {
         var findings: [Finding] = []
         let sufficient = servers.count { $0.user == .sufficient }

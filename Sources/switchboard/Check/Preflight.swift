@@ -94,7 +94,7 @@ enum Preflight {
         let redis =
             parts.redis.topology.isSharded ? cluster(parts, settings) : redis(parts, settings)
         let user = parts.redis.url.userName
-        findings += redis.findings + judge(redis.servers, user: user)
+        findings += redis.findings + judge(redis.servers, user: user) + silence(redis)
         guard !redis.servers.isEmpty else { return Report(findings: findings) }
         let facts = UpgradeStep.Facts(servers: redis.servers, user: user, others: redis.others)
         return Report(findings: findings, upgrade: UpgradeStep.report(facts))

@@ -106,4 +106,14 @@ import Testing
         // One line is enough about a server that says nothing.
         #expect(found(.unknown(failure), load: refused).isEmpty)
     }
+
+    /// It passed for one whose users have all rights.
+    @Test func checkFailsWhereRedisDoesNotAnswerAboutRights() {
+        let usable = Preflight.Finding(.good, "Redis 7.0.15, a master")
+        let broken = Preflight.Finding(.wrong, "Redis cannot be used")
+        let server = ServerRights(place: "a:1", load: .notNeeded, user: .sufficient, isReplica: false)
+        #expect(Preflight.silence(Preflight.Answers(findings: [usable])).map(\.verdict) == [.wrong])
+        #expect(Preflight.silence(Preflight.Answers(findings: [usable, broken])).isEmpty)
+        #expect(Preflight.silence(Preflight.Answers(findings: [usable], servers: [server])).isEmpty)
+    }
 }
