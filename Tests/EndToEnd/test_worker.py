@@ -208,7 +208,7 @@ def test_a_restart_of_redis_is_survived(worker, server, scripts):
 
 def test_the_outbox_is_relayed_exactly_once_and_in_order_over_deaths(worker, server, scripts, client):
     """Five workers die one after the other while events and calls are relayed."""
-    topics, each = 20, 150
+    topics, each = 20, 60
     for number in range(each):
         with client.pipeline(transaction=False) as pipe:
             for topic in range(topics):
