@@ -78,7 +78,7 @@ soak: product bench venv ## A steady load for MINUTES=60; memory, descriptors an
 .PHONY: histories
 histories: packages-build ## Both libraries for apps live through HISTORIES=100000 random histories with faults
 	HISTORIES=$(or $(HISTORIES),100000) node --test clients/js/test/histories.js
-	SWITCHBOARD_HISTORIES=$$(($(or $(HISTORIES),100000) / 200)) swift test --filter SwitchboardClientTests.SimulationTests
+	SWITCHBOARD_HISTORIES=$$(($(or $(HISTORIES),100000) / 200)) scripts/unit-tests.sh --filter SwitchboardClientTests.SimulationTests
 
 .PHONY: client-package
 client-package: product venv ## Build the Swift examples as an app does, by path and by version, and run them; compare the API
@@ -145,12 +145,12 @@ products:
 
 # `make unit HISTORIES=10` lets each simulation live through ten times as many histories as the gate does.
 unit:
-	SWITCHBOARD_HISTORIES=$(or $(HISTORIES),1) swift test
+	SWITCHBOARD_HISTORIES=$(or $(HISTORIES),1) scripts/unit-tests.sh
 
 # The sanitizer's objects live apart, so that the next plain build does not start over. Simulations, which have one
 # thread, live through fewer histories there.
 tsan:
-	swift test --sanitize=thread --scratch-path .build/tsan -Xswiftc -DTHREAD_SANITIZER
+	scripts/unit-tests.sh --sanitize=thread --scratch-path .build/tsan -Xswiftc -DTHREAD_SANITIZER
 
 check-binary:
 	scripts/check-binary.sh $(BINARY)

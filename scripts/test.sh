@@ -71,7 +71,7 @@ GLIBC_TUNABLES=$compilers_memory "${build[@]}"
 
 unit_tests() {
     scripts/walls.py .build/unit/debug/index/store --self-test &&
-        nice swift test --skip-build "${test_build[@]}"
+        nice scripts/unit-tests.sh --skip-build "${test_build[@]}"
 }
 unit=
 if [ -z "$shipped" ]; then
