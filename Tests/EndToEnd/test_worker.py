@@ -220,6 +220,7 @@ def test_the_outbox_is_relayed_exactly_once_and_in_order_over_deaths(worker, ser
         one = worker(server=server, scripts=scripts, limits=LIMITS | {"relaysMax": 4})
         eventually(lambda: client.xlen("#outbox") <= total * (6 - death) / 6, 10, f"death {death}")
         one.kill()
+        assert client.xlen("#outbox") > 0, f"death {death} came when nothing was left to relay"
     worker(server=server, scripts=scripts, limits=LIMITS)
     eventually(lambda: client.xlen("#outbox") == 0, 15, "an empty outbox")
     expected = [str(number).encode() for number in range(each)]
