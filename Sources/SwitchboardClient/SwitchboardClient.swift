@@ -93,7 +93,10 @@ public final class SwitchboardClient: Sendable {
     /// Requests a topic's state once more; every iterator of the topic receives `live` with it.
     public func resynchronise(_ topic: String) { engine.take(.resynchronise(topic: topic)) }
 
-    /// The present state of a topic, for namespaces that have one.
+    /// The state of a topic, for namespaces that have one.
+    ///
+    /// A client that reads the topic already gives the last state, unless an event has come since: it asks the gateway
+    /// only then. That state lacks an event that is still on its way, also one of a call that was answered.
     public func state<State: Decodable>(of topic: String, as type: State.Type = State.self)
         async throws(SwitchboardError) -> State
     {

@@ -225,7 +225,10 @@ export class SwitchboardClient {
   statuses(options?: { readonly signal?: AbortSignal }): AsyncIterableIterator<Status>;
   topic<Events extends EventMap = EventMap, State = unknown>(name: string, options?: TopicOptions):
     Topic<Events, State>;
-  /** The topic's present state; undefined where its namespace has none. */
+  /** The topic's state; undefined where its namespace has none.
+   *
+   *  A client that reads the topic already gives the last state, unless an event has come since: it asks the gateway
+   *  only then. That state lacks an event that is still on its way, also one of a call that was answered. */
   state<State = unknown>(name: string, options?: TopicOptions): Promise<State | undefined>;
   /** Runs a command; it is repeated under one id until it is answered, refused or too old. */
   call<Answer = unknown>(event: string, args?: object, options?: CallOptions): Promise<Answer>;
@@ -250,7 +253,7 @@ export type TypedClient<Commands extends CommandMap, Events extends EventMap = E
   call<Name extends keyof Commands & string>(
     event: Name, args: Commands[Name]['args'], options?: CallOptions): Promise<Commands[Name]['answer']>;
   topic<Name extends string>(name: Name, options?: TopicOptions): Topic<Events, StateOf<States, Name>>;
-  /** The topic's present state; undefined where its namespace has none. */
+  /** The topic's state, as that of `SwitchboardClient`. */
   state<Name extends string>(name: Name, options?: TopicOptions): Promise<StateOf<States, Name> | undefined>;
 } & Omit<SwitchboardClient, 'call'>;
 

@@ -92,7 +92,7 @@ export class SwitchboardClient {
     });
   }
 
-  /** The topic's present state; undefined where its namespace has none. */
+  /** The topic's state, perhaps without an event that is on its way; undefined where its namespace has none. */
   async state(name, options = {}) {
     const topic = this.#topic(name, options, true);
     for await (const update of topic) {
