@@ -54,6 +54,11 @@ class Driven:
         self.pull()
         return [one["data"]["n"] for one in self.told if one.get("topic") == topic and one.get("event") == event]
 
+    def has_heard(self, topic, event):
+        """Whether the topic's event of this name has come."""
+        self.pull()
+        return any(one.get("topic") == topic and one.get("event") == event for one in self.told)
+
     def of_type(self, kind):
         return [one for one in self.told if one.get("type") == kind]
 
@@ -143,6 +148,8 @@ def lives_through(open_at, start, sign, shop):
     vote = {"shopId": shop, "trackId": "t1", "vote": "up"}
     driven.order("call", event="vote", data=vote, options={"id": f"{shop}-1"})
     assert driven.next(call=f"{shop}-1")["answer"]["upvotes"] == 2
+    # The event may come after the answer, and the state that the client has is older until then.
+    eventually(lambda: driven.has_heard(topic, "queue:update"), SECONDS_MAX, "the event of the vote")
     driven.order("state", topic=topic)
     assert driven.next(stateOf=topic)["state"]["queue"][0]["upvotes"] == 2
 
